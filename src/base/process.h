@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting programs and knowing them again. A process is named by pid + start time + boot id, because
+// a pid alone may belong to somebody else tomorrow.
+#ifndef TENON_BASE_PROCESS_H_
+#define TENON_BASE_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace tenon {
+
+using Environment = std::map<std::string, std::string>;
+Environment CurrentEnvironment();
+
+struct SpawnOptions {
+  std::vector<std::string> argv;      // argv[0] is looked up on `env`'s PATH unless it has a slash
+  Environment env;
+  std::string cwd;                    // empty: ours
+  int stdin_fd = -1;                  // -1: /dev/null
+  int stdout_fd = -1;                 // -1: ours
+  int stderr_fd = -1;                 // -1: ours
+  bool new_session = false;           // setsid: own session and process group
+  std::function<void()> in_child;     // runs after fork, before exec; async-signal-safe calls only
+};
+
+// Starts a program. Failure to exec (not found, not executable, bad cwd) is an Error here, not an
+// exit code later. All our other descriptors are closed in the child (close-on-exec), signals reset
+// to default and unblocked.
+Result<pid_t> Spawn(const SpawnOptions& options);
+
+// How a child ended.
+struct ExitStatus {
+  int code = 0;    // exit code when signal == 0
+  int signal = 0;  // the signal that ended it, else 0
+  int AsShell() const { return signal ? 128 + signal : code; }
+};
+Result<ExitStatus> Wait(pid_t pid);
+
+struct CaptureResult {
+  ExitStatus status;
+  std::string out;
+  std::string err;
+  bool timed_out = false;
+};
+// Runs a program to its end with stdin from `input`, killing it after `timeout_ms` (0: never).
+// Output beyond `limit` bytes per stream is dropped.
+Result<CaptureResult> RunAndCapture(const std::vector<std::string>& argv, const std::string& cwd,
+                                    const std::string& input = "", int timeout_ms = 0,
+                                    size_t limit = 64u << 20);
+
+// Full path of a command on `path` (a PATH value).
+std::optional<std::string> FindProgram(const std::string& name, const std::string& path);
+
+struct ProcessId {
+  pid_t pid = 0;
+  uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat
+  std::string boot_id;       // /proc/sys/kernel/random/boot_id
+  bool operator==(const ProcessId&) const = default;
+};
+// The id of a live process (nullopt: none such, or /proc cannot tell).
+std::optional<ProcessId> IdentifyProcess(pid_t pid);
+std::string BootId();  // empty when /proc does not tell. TENON_TEST_BOOT_ID overrides it.
+
+enum class Liveness { kAlive, kGone, kRebooted };
+// kRebooted: the machine has started anew since, so it cannot be alive. A zombie is kGone.
+Liveness CheckProcess(const ProcessId& id);
+
+}  // namespace tenon
+
+#endif  // TENON_BASE_PROCESS_H_

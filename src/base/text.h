@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words for people: sizes, spelling help, quoting, UTF-8.
+#ifndef TENON_BASE_TEXT_H_
+#define TENON_BASE_TEXT_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon {
+
+std::vector<std::string> Split(std::string_view text, char separator);  // keeps empty parts
+std::string Join(std::span<const std::string> parts, std::string_view separator);
+std::string_view Trim(std::string_view text);  // blanks, tabs, CR, LF at both ends
+std::string ToLower(std::string_view text);    // ASCII
+
+std::string HumanBytes(uint64_t bytes);  // "812 B", "1.4 KB", "3.2 GB" (powers of 1000)
+// "1 file", "2 files"
+std::string Count(uint64_t n, std::string_view singular, std::string_view plural);
+
+// The candidate nearest to `word` if it is near enough to be a typo (a third of its length,
+// compared without case), else nothing.
+std::optional<std::string> DidYouMean(std::string_view word, std::span<const std::string> candidates);
+
+bool IsUtf8(std::string_view bytes);
+// Invalid sequences become U+FFFD, control characters other than newline and tab are shown as \xNN.
+std::string ForTerminal(std::string_view bytes);
+// Columns a terminal needs (wide characters count two, combining ones none).
+size_t DisplayWidth(std::string_view utf8);
+
+// A word as a POSIX shell would need it typed.
+std::string ShellQuote(std::string_view word);
+
+// "90", "90s", "10m", "2h", "1d", "1h30m" → microseconds.
+std::optional<int64_t> ParseDuration(std::string_view text);
+
+// Random version-4 UUID, lower case with dashes; and `n` random bytes as hex.
+std::string NewUuid();
+std::string RandomHex(size_t n);
+
+}  // namespace tenon
+
+#endif  // TENON_BASE_TEXT_H_
