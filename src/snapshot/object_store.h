@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_SNAPSHOT_OBJECT_STORE_H_
+#define TENON_SNAPSHOT_OBJECT_STORE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/result.h"
+
+namespace tenon::snapshot {
+
+// Contents by SHA-256, in one folder. Many processes may use it at once; what is in it never changes,
+// so readers need no lock. Small objects lie together in pack files, large ones in files of their own
+// (raw when compressing does not pay, so that unpacking can reflink them). docs/formats/snapshot.md.
+class ObjectStore {
+ public:
+  // Makes the folder if needed. Leftovers of killed writers are ignored and removed by Collect().
+  static Result<ObjectStore> Open(const std::string& folder);
+  ObjectStore(ObjectStore&&) noexcept;
+  ObjectStore& operator=(ObjectStore&&) noexcept;
+  ~ObjectStore();
+
+  bool Has(const Hash& hash) const;
+  // The whole object, checked against its hash. For nodes and small files; larger than `limit` is kInvalid.
+  Result<std::string> Read(const Hash& hash, size_t limit = 64u << 20) const;
+  // The object's bytes in pieces, never whole in memory; checked, kCorrupt after the last piece if wrong.
+  Status ReadTo(const Hash& hash, const std::function<Status(std::string_view)>& sink) const;
+  // Writes the object into the empty file `fd`: reflink if possible, else a copy. Checked like ReadTo.
+  Status CopyTo(const Hash& hash, int fd) const;
+
+  // Adds objects. What was added can be read through the same store at once; other processes see it
+  // and a power cut spares it after Flush(). A full disk is kUnavailable and leaves the store as it was.
+  Result<Hash> Put(std::string_view bytes);
+  // The open file from its beginning, streamed; stops with kUnavailable "changed while being read"
+  // when it yields another number of bytes than `expected_size`.
+  Result<Hash> PutFile(int fd, uint64_t expected_size);
+  Status Flush();
+
+  struct Usage {
+    uint64_t objects = 0;
+    uint64_t bytes_on_disk = 0;
+  };
+  Result<Usage> Measure() const;
+  // Removes every object not in `live` that is older than `min_age_us`, rewriting packs where that
+  // frees at least a quarter of them. Safe beside readers and writers.
+  Result<Usage> Collect(const std::unordered_set<Hash>& live, int64_t min_age_us);
+
+ private:
+  struct Impl;
+  explicit ObjectStore(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tenon::snapshot
+
+#endif  // TENON_SNAPSHOT_OBJECT_STORE_H_
