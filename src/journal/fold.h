@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// From records to "how is the run". Each segment is folded by itself, in its own order; the run is a
+// pure function of its segments' folds, so the order in which segments arrive cannot matter.
+#ifndef TENON_JOURNAL_FOLD_H_
+#define TENON_JOURNAL_FOLD_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "journal/reader.h"
+#include "run/event.h"
+
+namespace tenon::journal {
+
+// What listings know about one series.
+struct SeriesSummary {
+  uint64_t count = 0;          // points
+  uint64_t numbers = 0;        // of them numeric
+  double min = 0, max = 0;     // over numeric points
+  run::MetricValue last;       // of the point logged last (by time, then order)
+  int64_t last_step = 0;
+  int64_t last_time_us = 0;
+};
+
+// A value and when it was said, for last-writer-wins between clients (ties: larger `by`).
+template <typename T>
+struct Said {
+  T value{};
+  int64_t time_us = 0;
+  std::string by;
+};
+
+// What one segment says. A plain value with a JSON form, so that an index can store it and go on.
+struct SegmentFold {
+  uint64_t records = 0;
+  int64_t first_us = 0, last_us = 0;
+  std::optional<run::Submitted> submitted;
+  int64_t submitted_us = 0;
+  std::optional<run::State> state;        // furthest non-final state said here
+  std::string state_reason;
+  std::optional<run::End> end;            // the first one said here counts
+  int64_t end_us = 0;
+  std::optional<run::RunnerStarted> runner;
+  std::optional<run::ScriptStarted> script;
+  int64_t script_us = 0;
+  std::vector<run::Step> steps;
+  std::vector<run::Notice> notices;       // the first 1,000
+  std::vector<run::Artifact> artifacts;
+  std::string outputs_tree;
+  std::map<std::string, SeriesSummary> series;
+  uint64_t stdout_bytes = 0, stderr_bytes = 0;
+  run::Gap gap;                           // sums over all gaps
+  uint64_t hole_bytes = 0;
+  // Annotations, per member.
+  std::optional<Said<std::string>> name, note;
+  std::optional<Said<bool>> hidden;
+  std::map<std::string, Said<std::optional<std::string>>> tags;  // nullopt: removed
+
+  // Takes the next record of the segment (called in order, each record once).
+  Status Apply(const Record& record, std::string_view segment);
+  json::Object ToJson() const;
+  static Result<SegmentFold> FromJson(const json::Object& object);
+};
+
+// The run as its segments, taken together, tell it.
+struct RunView {
+  run::RunSpec spec;
+  std::string client, tenon_version;
+  run::State state = run::State::kNotStarted;
+  std::string reason;
+  std::optional<run::End> end;
+  int64_t created_us = 0, start_us = 0, end_us = 0;  // 0: not yet. end_us = start_us + monotonic duration where known
+  int64_t duration_us = 0;                            // of a finished run that started
+  int64_t last_heard_us = 0;
+  std::optional<run::RunnerStarted> runner;
+  std::optional<run::ScriptStarted> script;
+  std::vector<run::Step> steps;
+  std::vector<run::Notice> notices;
+  std::vector<run::Artifact> artifacts;
+  std::string outputs_tree;
+  std::map<std::string, SeriesSummary> series;
+  uint64_t stdout_bytes = 0, stderr_bytes = 0;
+  run::Gap gap;
+  uint64_t hole_bytes = 0;
+  std::string name, note;
+  bool hidden = false;
+  std::map<std::string, std::string> tags;
+};
+
+// The final state comes from a far segment; a near "never started" counts only while no far segment
+// has said anything. kNotFound when no segment has a kSubmitted record.
+Result<RunView> Combine(const std::map<std::string, SegmentFold>& segments);
+
+// Near segments are called "near-…"; all others are far.
+bool IsNearSegment(std::string_view name);
+
+// Reads and folds a whole run folder's segments (for rebuild, and without an index).
+Result<RunView> FoldRunFolder(const std::string& run_folder);
+
+}  // namespace tenon::journal
+
+#endif  // TENON_JOURNAL_FOLD_H_

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_JOURNAL_WRITER_H_
+#define TENON_JOURNAL_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "run/event.h"
+
+namespace tenon::journal {
+
+// The one writer of a segment. Holds the segment's lock (flock on the file) as long as it lives; a
+// second writer gets kUnavailable. Methods are called from one thread; Sync may run on another thread
+// at the same time as Append.
+//
+// Opening an existing segment truncates a torn tail to the last whole record and goes on after it; a
+// hole before that stays where it is (readers report it).
+class Writer {
+ public:
+  struct Options {
+    std::string path;
+    std::string run_key;
+    std::string segment;
+    const Clock* clock = nullptr;  // nullptr: SystemClock()
+    bool reserve = false;          // keep kReserve bytes ahead of the end allocated
+  };
+  static Result<Writer> Open(const Options& options);
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) noexcept;
+  ~Writer();  // gives the reservation back; does not sync
+
+  // Appends one record; survives our death when this returns, a power cut after Sync().
+  // kUnavailable on a full disk: nothing was written, the file is as before, later calls may work.
+  // Returns the record's number.
+  Result<uint64_t> Append(const run::Event& event);
+  // The same for output, without a copy: `bytes` longer than kMaxPayload become several records.
+  Result<uint64_t> AppendOutput(run::Stream stream, std::string_view bytes);
+  // Like Append, but may use the reserved space: for kEnd, kGap and the kState before the end only.
+  Result<uint64_t> AppendLast(const run::Event& event);
+
+  // Returns when all that was appended before the call is on disk. Thread-safe.
+  Status Sync();
+
+  uint64_t last_record() const;
+  uint64_t size() const;             // bytes in the file
+  uint64_t torn_bytes() const;       // what Open() cut off
+
+ private:
+  struct Impl;
+  explicit Writer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tenon::journal
+
+#endif  // TENON_JOURNAL_WRITER_H_

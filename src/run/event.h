@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can happen in a run. The journal stores events as records (type, time, payload); this file says
+// what each payload holds. Rare events carry JSON, so that members can be added; output and metrics,
+// which come in millions, are packed bytes. A reader skips types and members it does not know.
+#ifndef TENON_RUN_EVENT_H_
+#define TENON_RUN_EVENT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+#include "base/process.h"
+#include "base/result.h"
+#include "run/metric.h"
+#include "run/spec.h"
+#include "run/state.h"
+
+namespace tenon::run {
+
+enum class EventType : uint8_t {
+  kSubmitted = 1,
+  kState = 2,
+  kStep = 3,
+  kOutput = 4,
+  kMetrics = 5,
+  kArtifacts = 6,
+  kNotice = 7,
+  kEnd = 8,
+  kGap = 9,
+  kRunnerStarted = 10,
+  kAnnotation = 11,
+  kScriptStarted = 12,
+};
+
+// near: the client has frozen the project and is about to ask a host.
+struct Submitted {
+  RunSpec spec;
+  std::string client;        // id of the client
+  std::string tenon_version;
+};
+
+// far: the run has entered a state that is not final. `reason` may be empty.
+struct StateChange {
+  State state = State::kStarting;
+  std::string reason;
+};
+
+// near or far: one step of the work, written when it has ended.
+struct Step {
+  std::string name;          // "snapshot", "unpack", "collect outputs" …
+  int64_t duration_us = 0;
+  std::string detail;        // for people: "812 files, 4.1 MB"
+};
+
+// far: bytes the script wrote, as they came (masked).
+enum class Stream : uint8_t { kStdout = 1, kStderr = 2 };
+struct Output {
+  Stream stream = Stream::kStdout;
+  std::string_view bytes;    // points into the record
+};
+
+struct Metrics {
+  std::vector<MetricBlock> blocks;
+};
+
+// far: what the run left in outputs/, or text it uploaded. Several records when there are many.
+struct Artifact {
+  std::string path;          // "outputs/model.json"
+  uint64_t size = 0;
+  std::string hash;          // hex, in the object store
+  uint32_t mode = 0644;
+};
+struct Artifacts {
+  std::vector<Artifact> files;
+  std::string tree;          // hex root hash of outputs/ as a tree; set in the last record only
+};
+
+// near or far: something the user should know.
+enum class Level { kInfo, kWarning, kError };
+struct Notice {
+  Level level = Level::kInfo;
+  std::string text;
+  std::string hint;
+};
+
+// What was looked at to say that nothing of the run is left.
+struct Proof {
+  std::string method;            // "cgroup", "scan", "none"
+  int64_t ended = 0;             // processes we had to end
+  int64_t left = 0;              // processes still there
+  int64_t unseen = 0;            // processes whose environment could not be read, other users' left out
+  std::string remark;            // what could not be seen and why; "" when all could
+  std::string gpu;               // "no GPU on this machine", "no memory held", …
+};
+
+// far: the end, with the true reason. near: only with never_started.
+struct End {
+  State state = State::kFailed;
+  std::optional<int> exit_code;  // what `submit` exits with; absent when there is none
+  int signal = 0;                // the script died of it
+  std::string reason;            // "" for an ordinary exit
+  bool never_started = false;    // no far side has ever run this
+  bool recovered = false;        // written by another than the runner
+  int64_t peak_rss_bytes = 0;
+  int64_t start_us = 0;          // when the script started, 0 = it did not
+  int64_t duration_us = 0;       // of the script, from the monotonic clock; 0 when not known
+  std::optional<Proof> proof;
+};
+
+// far: recording stopped and went on (a full disk).
+struct Gap {
+  uint64_t stdout_bytes = 0;
+  uint64_t stderr_bytes = 0;
+  uint64_t records = 0;          // others that were lost: metrics, notices
+  std::string reason;
+};
+
+// far: who supervises the run. The handle by which it is found again.
+struct RunnerStarted {
+  ProcessId process;
+  std::string host;
+  std::string version;
+  int protocol = 0;
+};
+
+// far: the script's process.
+struct ScriptStarted {
+  ProcessId process;
+  std::vector<std::string> argv;  // masked
+};
+
+// near: what the user says about a run afterwards. Absent members are left as they were.
+struct Annotation {
+  std::optional<std::string> name;
+  std::optional<std::string> note;
+  std::optional<bool> hidden;
+  std::vector<std::pair<std::string, std::string>> set_tags;
+  std::vector<std::string> remove_tags;
+};
+
+using Event = std::variant<Submitted, StateChange, Step, Output, Metrics, Artifacts, Notice, End, Gap,
+                           RunnerStarted, Annotation, ScriptStarted>;
+
+EventType TypeOf(const Event& event);
+std::string EncodeEvent(const Event& event);
+// nullopt: a type this program does not know; skip it. kCorrupt: the payload is not what the type says.
+Result<std::optional<Event>> DecodeEvent(uint8_t type, std::string_view payload);
+
+}  // namespace tenon::run
+
+#endif  // TENON_RUN_EVENT_H_

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where things lie below a Tenon home (~/.tenon, TENON_HOME), near and far. On the `local` target both
+// sides share one home, so nothing is copied.
+//
+//   bin/tenon-runner-<hash>      runners, by content
+//   client-id                    this client
+//   objects/                     contents by hash (snapshots, outputs)
+//   stat-cache/<project>         what Freeze() knew last time
+//   history.db                   index over runs/*/; can be dropped
+//   numbers/<project>            last run number of a project
+//   runs/<run id>/
+//     near-<client>.tj           near segment
+//     host.tj                    the runner's segment (on other hosts: a copy, as far as it was heard)
+//     spec.json                  what the runner was asked to do
+//     cancel.json                a request to stop, if any
+//     metrics/                   metric files of the script
+//     shim/                      Python path of the script
+//     work/                      the copy of the project; the script's working directory
+//     runner.log                 the runner's own words when it cannot write the journal
+#ifndef TENON_RUN_LAYOUT_H_
+#define TENON_RUN_LAYOUT_H_
+
+#include <string>
+#include <string_view>
+
+namespace tenon::run {
+
+class Home {
+ public:
+  explicit Home(std::string root) : root_(std::move(root)) {}
+  const std::string& root() const { return root_; }
+  std::string bin() const { return root_ + "/bin"; }
+  std::string client_id() const { return root_ + "/client-id"; }
+  std::string objects() const { return root_ + "/objects"; }
+  std::string stat_cache(std::string_view project_key) const;
+  std::string history_db() const { return root_ + "/history.db"; }
+  std::string number_file(std::string_view project_key) const;
+  std::string runs() const { return root_ + "/runs"; }
+
+ private:
+  std::string root_;
+};
+
+// Segment files end in this; the rest of the name is the segment.
+inline constexpr std::string_view kSegmentSuffix = ".tj";
+inline constexpr std::string_view kHostSegment = "host";
+
+class RunFolder {
+ public:
+  RunFolder(const Home& home, std::string_view run_id);
+  explicit RunFolder(std::string path) : path_(std::move(path)) {}
+  const std::string& path() const { return path_; }
+  std::string segment(std::string_view name) const;
+  std::string host_segment() const { return segment(kHostSegment); }
+  std::string near_segment(std::string_view client) const;
+  std::string spec() const { return path_ + "/spec.json"; }
+  std::string cancel_request() const { return path_ + "/cancel.json"; }
+  std::string metrics() const { return path_ + "/metrics"; }
+  std::string shim() const { return path_ + "/shim"; }
+  std::string work() const { return path_ + "/work"; }
+  std::string outputs() const { return path_ + "/work/outputs"; }
+  std::string runner_log() const { return path_ + "/runner.log"; }
+
+ private:
+  std::string path_;
+};
+
+// Whether a string can be a run id: no slash, no NUL, not "." or "..", 1 to 255 bytes.
+bool IsValidRunId(std::string_view id);
+// A project's name as the first part of a run id: bytes that do not suit a file name become '_'.
+std::string RunIdStem(std::string_view project);
+
+}  // namespace tenon::run
+
+#endif  // TENON_RUN_LAYOUT_H_

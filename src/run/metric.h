@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_RUN_METRIC_H_
+#define TENON_RUN_METRIC_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tenon::run {
+
+// One logged value. A list is one value, not many points.
+using MetricValue = std::variant<double, int64_t, bool, std::string, std::vector<double>>;
+
+struct MetricPoint {
+  int64_t step = 0;     // given by the script, else a running index per series and process
+  int64_t time_us = 0;  // when the script logged it
+  MetricValue value;
+};
+
+// Points of one series in the order they were logged; what one journal record holds.
+// `source` and `position` name the place in the metric files the block came from (docs/formats/
+// metric-files.md), so that whoever takes over from a dead runner goes on exactly after it. Empty
+// source: not from a metric file.
+struct MetricBlock {
+  std::string series;
+  std::string source;        // "<family>.<chunk>"
+  uint64_t position = 0;     // byte offset in that chunk after the last point of this block
+  std::vector<MetricPoint> points;
+};
+
+// The payload of a journal record: several blocks. Numbers are stored in columns with small deltas and
+// compressed as a whole when that pays; 1 M doubles of a smooth series take about 9 bytes a point.
+std::string EncodeMetricBlocks(const std::vector<MetricBlock>& blocks);
+// kCorrupt on anything malformed; never more memory than a fixed multiple of 64 MiB.
+Result<std::vector<MetricBlock>> DecodeMetricBlocks(std::string_view payload);
+
+// The value as a number for charts and comparisons: lists and texts have none.
+bool IsNumber(const MetricValue& value);
+double AsDouble(const MetricValue& value);
+// "0.9734", "12", "True", text as it is, "[1, 2, 3]".
+std::string FormatMetric(const MetricValue& value);
+
+}  // namespace tenon::run
+
+#endif  // TENON_RUN_METRIC_H_
