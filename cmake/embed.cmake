@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# Bytes that travel inside programs: the Python shim in the runner, the runner in `tenon`.
+# Both are object libraries, so they may stand anywhere on a link line.
+
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(TENON_EMBED ${CMAKE_SOURCE_DIR}/scripts/embed)
+
+# tenon_embed_folder(TARGET FOLDER): every file of FOLDER as runner/embedded_shim.h declares it.
+function(tenon_embed_folder TARGET FOLDER)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${FOLDER}/*)
+  list(FILTER files EXCLUDE REGEX "/__pycache__/|\\.pyc$|/\\.[^/]*")
+  set(output ${CMAKE_BINARY_DIR}/generated/${TARGET}.cc)
+  # The list goes through a file of its own: a removed or added file must make the output again.
+  list(JOIN files "\n" lines)
+  file(GENERATE OUTPUT ${output}.list CONTENT "${lines}\n")
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${Python3_EXECUTABLE} ${TENON_EMBED} folder ${FOLDER} ${output}.list ${output}
+    DEPENDS ${TENON_EMBED} ${output}.list ${files}
+    COMMENT "Embedding ${FOLDER}"
+    VERBATIM)
+  add_library(${TARGET} OBJECT ${output})
+  target_include_directories(${TARGET} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+endfunction()
+
+# tenon_embed_program(TARGET PROGRAM): the stripped bytes of PROGRAM as launch/embedded_runner.h
+# declares them.
+function(tenon_embed_program TARGET PROGRAM)
+  set(stripped ${CMAKE_BINARY_DIR}/${PROGRAM}.stripped)
+  set(output ${CMAKE_BINARY_DIR}/generated/${TARGET}.cc)
+  add_custom_command(
+    OUTPUT ${stripped} ${output}
+    COMMAND ${CMAKE_STRIP} --strip-all -o ${stripped} $<TARGET_FILE:${PROGRAM}>
+    COMMAND ${Python3_EXECUTABLE} ${TENON_EMBED} program ${stripped} ${output}
+    DEPENDS ${PROGRAM} ${TENON_EMBED}
+    COMMENT "Embedding ${PROGRAM}"
+    VERBATIM)
+  add_library(${TARGET} OBJECT ${output})
+  set_source_files_properties(${output} PROPERTIES OBJECT_DEPENDS ${stripped})
+  target_include_directories(${TARGET} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+endfunction()
