@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of scripts/test and scripts/check-deep. `--list` names them, `--deep` is the other set."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from steps import Counts, Scheduler, Step, count_reports  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+LOGS = BUILD / "test-logs"
+STRICT = os.environ.get("CI") == "true"
+CORES = os.cpu_count() or 1
+SANITIZER_ENV = {
+    "ASAN_OPTIONS": "abort_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+}
+
+
+def one(code, name, what):
+    """A check that passes or fails as a whole."""
+    if code == 0:
+        return Counts(passed=1)
+    return Counts(failed=1, remarks=[f"failed: {name}: {what} ended with {code}"])
+
+
+def command(name, *words, limit=600, env=None):
+    return lambda log: one(log.run(words, limit, env, ROOT), name, Path(str(words[0])).name)
+
+
+def tracked(*suffixes, below=("src", "tests", "bench")):
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *below], cwd=ROOT,
+        capture_output=True, check=True).stdout.decode()
+    names = [n for n in listing.split("\0") if n.endswith(suffixes) and (ROOT / n).is_file()]
+    return sorted(set(names))
+
+
+def check_format(log):
+    return one(log.run(["clang-format", "--dry-run", "-Werror", *tracked(".cc", ".h")], 600,
+                       cwd=ROOT), "format", "clang-format")
+
+
+def check_spelling(log):
+    return one(log.run(["codespell", *tracked("", below=())], 600, cwd=ROOT), "spelling",
+               "codespell")
+
+
+def build(preset, *targets):
+    def work(log):
+        folder = BUILD / preset
+        presets = ROOT / "CMakePresets.json"
+        made = folder / "build.ninja"
+        if not made.exists() or made.stat().st_mtime < presets.stat().st_mtime:
+            code = log.run(["cmake", "--preset", preset], 300, cwd=ROOT)
+            if code:
+                return one(code, "build-" + preset, "cmake")
+        return one(log.run(["ninja", "-C", folder, *targets], 2400, cwd=ROOT), "build-" + preset,
+                   "ninja")
+    return work
+
+
+def unit(preset):
+    """All GoogleTest programs of a build; a program that dies counts as one failure."""
+    def work(log):
+        reports = fresh(LOGS / f"unit-{preset}")
+        programs = sorted((BUILD / preset / "src").glob("*_test"))
+        if not programs:
+            return Counts(failed=1, remarks=[f"failed: unit-{preset}: no test programs"])
+        counts = Counts()
+        for program in programs:
+            report = reports / f"{program.name}.xml"
+            with tempfile.TemporaryDirectory(prefix="tenon-unit-") as scratch:
+                code = log.run([program, f"--gtest_output=xml:{report}", "--gtest_brief=1"], 900,
+                               {**SANITIZER_ENV, "TMPDIR": scratch}, scratch)
+            if code != 0 and (not report.exists() or code != 1):
+                counts += one(code, f"unit-{preset}", program.name)
+        counts += count_reports(reports, STRICT)
+        if counts.passed == 0:
+            counts += Counts(failed=1, remarks=[f"failed: unit-{preset}: no case has run"])
+        return counts
+    return work
+
+
+def fuzz(target, seconds):
+    """Saved inputs first, then new ones made from them. What is found stays in the log folder."""
+    def work(log):
+        corpus = ROOT / "tests" / "corpus" / target
+        seeds = list(corpus.glob("*"))
+        if not seeds:
+            return Counts(failed=1, remarks=[f"failed: {target}: no saved inputs in {corpus}"])
+        found = LOGS / f"found-{target}-"
+        with tempfile.TemporaryDirectory(prefix="tenon-fuzz-") as scratch:
+            return one(log.run([BUILD / "fuzz" / "src" / target, f"-max_total_time={seconds}",
+                                "-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1",
+                                f"-artifact_prefix={found}", scratch, corpus],
+                               seconds + 300, SANITIZER_ENV, scratch), target, target)
+    return work
+
+
+def fuzzers():
+    return [Path(n).stem for n in tracked("_fuzz.cc", below=("src",))]
+
+
+def python_with_pytest():
+    for candidate in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([candidate, "-c", "import pytest"], capture_output=True,
+                          check=False).returncode == 0:
+            return candidate
+    sys.exit("no Python with pytest; scripts/setup installs python3-pytest")
+
+
+def pytest(name, folder, shard=None, deep=False, limit=1800):
+    def work(log):
+        reports = fresh(LOGS / name)
+        env = {"PYTHONDONTWRITEBYTECODE": "1"}
+        if shard:
+            env["TENON_SHARD"] = shard
+        if deep:
+            env["TENON_DEEP"] = "1"
+        scratch = tempfile.mkdtemp(prefix="tenon-test-")
+        try:
+            code = log.run([python_with_pytest(), "-m", "pytest", "-p", "no:cacheprovider", "-q",
+                            "-ra", "--durations=15", f"--junitxml={reports / 'report.xml'}",
+                            f"--basetemp={scratch}/t", ROOT / "tests" / folder], limit, env, ROOT)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+        counts = count_reports(reports, STRICT)
+        if code not in (0, 1) or (code == 1) != bool(counts.failed):
+            counts += Counts(failed=1, remarks=[f"failed: {name}: pytest ended with {code}"])
+        return counts
+    return work
+
+
+def fresh(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def pytest_folders():
+    names = {Path(n).parts[1] for n in tracked(".py", below=("tests",))
+             if Path(n).name.startswith("test_")}
+    return sorted(names - {"e2e", "fresh_root"})
+
+
+def ordinary_steps():
+    seconds = int(os.environ.get("TENON_FUZZ_SECONDS", "60"))
+    steps = [
+        Step("layers", command("layers", ROOT / "scripts/check-layers")),
+        Step("format", check_format),
+        Step("spelling", check_spelling),
+        Step("build-release", build("release"), slots=CORES),
+    ]
+    # The release programs are enough for most tests; the other builds fill the gaps.
+    for shard in range(2):
+        steps.append(Step(f"e2e-{shard}", pytest(f"e2e-{shard}", "e2e", f"{shard}/2"),
+                          ("build-release",)))
+    for folder in pytest_folders():
+        steps.append(Step(folder, pytest(folder, folder), ("build-release",)))
+    steps.append(Step("unit-release", unit("release"), ("build-release",)))
+    before = tuple(s.name for s in steps)
+    steps += [
+        Step("build-asan", build("asan"), slots=CORES, after=before),
+        Step("build-fuzz", build("fuzz", "fuzzers"), slots=CORES, after=before),
+        Step("unit-asan", unit("asan"), ("build-asan",)),
+    ]
+    for target in fuzzers():
+        steps.append(Step(target, fuzz(target, seconds), ("build-fuzz",)))
+    return steps
+
+
+def deep_steps():
+    seconds = int(os.environ.get("TENON_FUZZ_SECONDS", "600"))
+    tidy = ["run-clang-tidy", "-quiet", "-p", BUILD / "release", "-j", CORES,
+            r"/src/.*(?<!_test)(?<!_fuzz)\.cc$"]
+    steps = [
+        Step("build-release", build("release"), slots=CORES),
+        Step("e2e-deep", pytest("e2e-deep", "e2e", deep=True, limit=7200), ("build-release",),
+             slots=CORES),
+    ]
+    for folder in pytest_folders():
+        steps.append(Step(f"{folder}-deep", pytest(f"{folder}-deep", folder, deep=True, limit=7200),
+                          ("build-release",)))
+    steps += [
+        Step("clang-tidy", command("clang-tidy", *tidy, limit=7200), ("build-release",),
+             slots=CORES),
+        Step("build-tsan", build("tsan"), slots=CORES),
+        Step("unit-tsan", unit("tsan"), ("build-tsan",)),
+        Step("build-fuzz", build("fuzz", "fuzzers"), slots=CORES),
+    ]
+    for target in fuzzers():
+        steps.append(Step(target, fuzz(target, seconds), ("build-fuzz",)))
+    steps.append(Step("fresh-root", pytest("fresh-root", "fresh_root", deep=True, limit=14400),
+                      slots=CORES))
+    return steps
+
+
+def select(steps, names):
+    """The named steps and what they need, in order."""
+    by_name = {s.name: s for s in steps}
+    unknown = [n for n in names if n not in by_name]
+    if unknown:
+        sys.exit(f"no such step: {', '.join(unknown)}; --list names them all")
+    wanted, todo = set(), list(names)
+    while todo:
+        name = todo.pop()
+        if name not in wanted:
+            wanted.add(name)
+            todo += by_name[name].needs
+    chosen = [s for s in steps if s.name in wanted]
+    for step in chosen:
+        step.after = tuple(n for n in step.after if n in wanted)
+    return chosen
+
+
+def main(argv):
+    names = [a for a in argv if not a.startswith("-")]
+    options = [a for a in argv if a.startswith("-")]
+    if set(options) - {"--deep", "--list"}:
+        sys.exit("usage: run_tests.py [--deep] [--list] [STEP...]")
+    steps = deep_steps() if "--deep" in options else ordinary_steps()
+    if "--list" in options:
+        print("\n".join(s.name for s in steps))
+        return 0
+    LOGS.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    results = Scheduler(select(steps, names) if names else steps, CORES, LOGS,
+                        lambda text: print(text, flush=True)).run()
+    total = Counts()
+    for counts in results.values():
+        total += Counts(counts.passed, counts.failed, counts.skipped)
+    print(f"took {(time.monotonic() - started) / 60:.1f} minutes; logs are in {LOGS}")
+    print(total)
+    return 1 if total.failed or not total.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
