@@ -46,6 +46,11 @@ Hash Sha256Of(std::string_view bytes);
 // CRC-32C (Castagnoli), continued from `crc`. Uses the CPU's instruction where there is one.
 uint32_t Crc32c(std::string_view bytes, uint32_t crc = 0);
 
+namespace internal {
+// The way without that instruction; the same value.
+uint32_t Crc32cSoftware(std::string_view bytes, uint32_t crc = 0);
+}  // namespace internal
+
 }  // namespace tenon
 
 template <>

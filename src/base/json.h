@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON as a vocabulary type. The names below are the only ones the rest of Tenon uses; Boost.JSON is
-// behind them. Objects keep the order of insertion.
+// JSON as a vocabulary type. The names below are the only ones the rest of Tenon uses; Boost.JSON
+// is behind them. Objects keep the order of insertion.
 #ifndef TENON_BASE_JSON_H_
 #define TENON_BASE_JSON_H_
 
@@ -20,8 +20,8 @@ using Value = boost::json::value;
 using Object = boost::json::object;
 using Array = boost::json::array;
 
-// Parses text from outside: at most `max_depth` levels; trailing junk, NaN and duplicate trouble are
-// kInvalid with line and column.
+// Parses text from outside: at most `max_depth` levels; trailing junk, NaN and duplicate trouble
+// are kInvalid with line and column.
 Result<Value> Parse(std::string_view text, size_t max_depth = 64);
 
 // One line. Infinite and NaN numbers are written as null; invalid UTF-8 in strings as U+FFFD.
@@ -37,8 +37,8 @@ bool GetBool(const Object& object, std::string_view key, bool otherwise = false)
 const Object* GetObject(const Object& object, std::string_view key);  // nullptr when absent
 const Array* GetArray(const Object& object, std::string_view key);    // nullptr when absent
 
-// Bytes that may not be UTF-8, as a JSON-safe string and back. Valid UTF-8 without U+FFFF stays as it
-// is; any other byte B becomes U+FFFF followed by two hex digits.
+// Bytes that may not be UTF-8, as a JSON-safe string and back. Valid UTF-8 without U+FFFF stays as
+// it is; any other byte B becomes U+FFFF followed by two hex digits.
 std::string EncodeBytes(std::string_view bytes);
 std::string DecodeBytes(std::string_view text);
 

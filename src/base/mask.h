@@ -2,6 +2,8 @@
 #ifndef TENON_BASE_MASK_H_
 #define TENON_BASE_MASK_H_
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +17,9 @@ inline constexpr size_t kShortestSecret = 6;
 // stream. One object per stream; not thread-safe.
 //
 // Bytes at the end of a piece that could be the beginning of a secret are held back until the next
-// piece or Flush() decides. Where two secrets match at one place the longer wins. With no secrets
-// Feed() returns its input unchanged.
+// piece or Flush() decides. Where two secrets match at one place the longer wins; occurrences that
+// overlap become one "***". The joined output is the same however the stream is cut. With no
+// secrets Feed() returns its input unchanged.
 class Masker {
  public:
   Masker() = default;
@@ -31,10 +34,12 @@ class Masker {
   std::string Mask(std::string_view text) const;
 
  private:
-  std::string Scan(std::string_view text, bool at_end, size_t* used) const;
+  std::string Scan(std::string_view text, bool at_end, size_t* used, size_t* covered) const;
 
   std::vector<std::string> secrets_;  // longest first
+  std::array<bool, 256> starts_{};    // first bytes of the secrets
   std::string held_;
+  size_t covered_ = 0;  // bytes at the front of held_ that a "***" already written stands for
 };
 
 }  // namespace tenon

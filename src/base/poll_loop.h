@@ -2,9 +2,12 @@
 #ifndef TENON_BASE_POLL_LOOP_H_
 #define TENON_BASE_POLL_LOOP_H_
 
+#include <signal.h>
+
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "base/fd.h"
@@ -23,8 +26,8 @@ class PollLoop {
   PollLoop& operator=(const PollLoop&) = delete;
   ~PollLoop();
 
-  // Calls `on_ready` whenever `fd` is readable or hung up, until RemoveFd. The loop does not own fd.
-  // Descriptors are served in the order they were added.
+  // Calls `on_ready` whenever `fd` is readable or hung up, until RemoveFd. The loop does not own
+  // fd. Descriptors are served in the order they were added.
   void AddFd(int fd, std::function<void()> on_ready);
   void RemoveFd(int fd);
 
@@ -32,10 +35,12 @@ class PollLoop {
   TimerId AddTimer(int64_t delay_us, std::function<void()> on_time);
   void RemoveTimer(TimerId id);  // already fired or unknown: nothing happens
 
-  // Blocks these signals for the thread and delivers them as calls. Once per loop.
+  // Blocks these signals for the thread until the loop goes, and delivers them as calls. Once per
+  // loop. In one round descriptors come first, then signals, then timers.
   Status HandleSignals(std::vector<int> signals, std::function<void(int signal)> on_signal);
 
-  // Runs until Stop(). RunOnce waits for at most `max_wait_us` (-1: for ever) and serves what is ready.
+  // Runs until a callback calls Stop(); the round it is in is finished. RunOnce waits for at most
+  // `max_wait_us` (-1: for ever) and serves what is ready.
   void Run();
   void RunOnce(int64_t max_wait_us);
   void Stop() { stopped_ = true; }
@@ -47,12 +52,21 @@ class PollLoop {
   };
   struct Watch {
     int fd;
-    std::function<void()> on_ready;
+    uint64_t id;  // never used twice, as descriptors are
+    std::shared_ptr<std::function<void()>> on_ready;
   };
+  int64_t TimeToWait(int64_t max_wait_us) const;
+  void ServeFd(uint64_t id);
+  void ServeSignals();
+  void ServeTimers();
+
   std::vector<Watch> watches_;
+  uint64_t next_watch_ = 1;
   std::map<TimerId, Timer> timers_;
   TimerId next_timer_ = 1;
   UniqueFd signal_fd_;
+  sigset_t mask_before_;
+  std::function<void(int)> on_signal_;
   bool stopped_ = false;
 };
 

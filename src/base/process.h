@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting programs and knowing them again. A process is named by pid + start time + boot id, because
-// a pid alone may belong to somebody else tomorrow.
+// Starting programs and knowing them again. A process is named by pid + start time + boot id,
+// because a pid alone may belong to somebody else tomorrow.
 #ifndef TENON_BASE_PROCESS_H_
 #define TENON_BASE_PROCESS_H_
 
@@ -23,14 +23,14 @@ using Environment = std::map<std::string, std::string>;
 Environment CurrentEnvironment();
 
 struct SpawnOptions {
-  std::vector<std::string> argv;      // argv[0] is looked up on `env`'s PATH unless it has a slash
+  std::vector<std::string> argv;  // argv[0] is looked up on `env`'s PATH unless it has a slash
   Environment env;
-  std::string cwd;                    // empty: ours
-  int stdin_fd = -1;                  // -1: /dev/null
-  int stdout_fd = -1;                 // -1: ours
-  int stderr_fd = -1;                 // -1: ours
-  bool new_session = false;           // setsid: own session and process group
-  std::function<void()> in_child;     // runs after fork, before exec; async-signal-safe calls only
+  std::string cwd;                 // empty: ours
+  int stdin_fd = -1;               // -1: /dev/null
+  int stdout_fd = -1;              // -1: ours
+  int stderr_fd = -1;              // -1: ours
+  bool new_session = false;        // setsid: own session and process group
+  std::function<void()> in_child;  // runs after fork, before exec; async-signal-safe calls only
 };
 
 // Starts a program. Failure to exec (not found, not executable, bad cwd) is an Error here, not an
@@ -45,6 +45,7 @@ struct ExitStatus {
   int AsShell() const { return signal ? 128 + signal : code; }
 };
 Result<ExitStatus> Wait(pid_t pid);
+ExitStatus DecodeWaitStatus(int wait_status);  // as waitpid(2) gives it, of a process that ended
 
 struct CaptureResult {
   ExitStatus status;
@@ -52,8 +53,9 @@ struct CaptureResult {
   std::string err;
   bool timed_out = false;
 };
-// Runs a program to its end with stdin from `input`, killing it after `timeout_ms` (0: never).
-// Output beyond `limit` bytes per stream is dropped.
+// Runs a program to its end with our environment and stdin from `input`, in a session of its own,
+// killing that after `timeout_ms` (0: never). The end is when it has exited and its output is
+// closed. Output beyond `limit` bytes per stream is dropped.
 Result<CaptureResult> RunAndCapture(const std::vector<std::string>& argv, const std::string& cwd,
                                     const std::string& input = "", int timeout_ms = 0,
                                     size_t limit = 64u << 20);
@@ -67,12 +69,13 @@ struct ProcessId {
   std::string boot_id;       // /proc/sys/kernel/random/boot_id
   bool operator==(const ProcessId&) const = default;
 };
-// The id of a live process (nullopt: none such, or /proc cannot tell).
+// The id of a process, a zombie included (nullopt: none such, or /proc cannot tell).
 std::optional<ProcessId> IdentifyProcess(pid_t pid);
 std::string BootId();  // empty when /proc does not tell. TENON_TEST_BOOT_ID overrides it.
 
 enum class Liveness { kAlive, kGone, kRebooted };
-// kRebooted: the machine has started anew since, so it cannot be alive. A zombie is kGone.
+// kRebooted: the machine has started anew since, so it cannot be alive. A zombie is kGone. Where
+// /proc hides it, a process of that pid counts as alive.
 Liveness CheckProcess(const ProcessId& id);
 
 }  // namespace tenon

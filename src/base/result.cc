@@ -15,12 +15,18 @@ void CheckFailed(const char* file, int line, const char* condition) {
 
 std::string_view ErrorKindName(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kInvalid: return "invalid";
-    case ErrorKind::kNotFound: return "not_found";
-    case ErrorKind::kUnavailable: return "unavailable";
-    case ErrorKind::kDenied: return "denied";
-    case ErrorKind::kCorrupt: return "corrupt";
-    case ErrorKind::kInternal: return "internal";
+    case ErrorKind::kInvalid:
+      return "invalid";
+    case ErrorKind::kNotFound:
+      return "not_found";
+    case ErrorKind::kUnavailable:
+      return "unavailable";
+    case ErrorKind::kDenied:
+      return "denied";
+    case ErrorKind::kCorrupt:
+      return "corrupt";
+    case ErrorKind::kInternal:
+      return "internal";
   }
   return "internal";
 }
@@ -31,10 +37,14 @@ Error FromErrno(std::string_view doing, int errno_value) {
   switch (errno_value) {
     case ENOENT:
     case ENOTDIR:
-    case ESRCH: kind = ErrorKind::kNotFound; break;
+    case ESRCH:
+      kind = ErrorKind::kNotFound;
+      break;
     case EACCES:
     case EPERM:
-    case EROFS: kind = ErrorKind::kDenied; break;
+    case EROFS:
+      kind = ErrorKind::kDenied;
+      break;
     case ENOSPC:
     case EDQUOT:
       kind = ErrorKind::kUnavailable;
@@ -49,14 +59,19 @@ Error FromErrno(std::string_view doing, int errno_value) {
     case ENOMEM:
     case ETIMEDOUT:
     case ECONNREFUSED:
-    case ECONNRESET: kind = ErrorKind::kUnavailable; break;
+    case ECONNRESET:
+      kind = ErrorKind::kUnavailable;
+      break;
     case EINVAL:
     case EEXIST:
     case EISDIR:
     case ELOOP:
     case ENAMETOOLONG:
-    case ENOEXEC: kind = ErrorKind::kInvalid; break;
-    default: break;
+    case ENOEXEC:
+      kind = ErrorKind::kInvalid;
+      break;
+    default:
+      break;
   }
   char buffer[128];
   const char* text = strerror_r(errno_value, buffer, sizeof buffer);

@@ -43,13 +43,17 @@ struct [[nodiscard]] Error {
 };
 
 inline Error Invalid(std::string message) { return {ErrorKind::kInvalid, std::move(message), {}}; }
-inline Error NotFound(std::string message) { return {ErrorKind::kNotFound, std::move(message), {}}; }
+inline Error NotFound(std::string message) {
+  return {ErrorKind::kNotFound, std::move(message), {}};
+}
 inline Error Unavailable(std::string message) {
   return {ErrorKind::kUnavailable, std::move(message), {}};
 }
 inline Error Denied(std::string message) { return {ErrorKind::kDenied, std::move(message), {}}; }
 inline Error Corrupt(std::string message) { return {ErrorKind::kCorrupt, std::move(message), {}}; }
-inline Error Internal(std::string message) { return {ErrorKind::kInternal, std::move(message), {}}; }
+inline Error Internal(std::string message) {
+  return {ErrorKind::kInternal, std::move(message), {}};
+}
 
 // An Error from errno: "doing: No space left on device". The kind follows from the number
 // (ENOENT not found; EACCES, EPERM, EROFS denied; ENOSPC, EDQUOT, EAGAIN ... unavailable).
@@ -59,7 +63,7 @@ Error FromErrno(std::string_view doing, int errno_value);
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
 
   bool ok() const { return state_.index() == 0; }
@@ -133,19 +137,19 @@ using Status = Result<void>;
 
 #define TENON_CONCAT_INNER(a, b) a##b
 #define TENON_CONCAT(a, b) TENON_CONCAT_INNER(a, b)
-#define TENON_TRY_INNER(lhs, expr, tmp)          \
-  auto tmp = (expr);                             \
-  if (!tmp.ok()) return std::move(tmp).error();  \
+#define TENON_TRY_INNER(lhs, expr, tmp)         \
+  auto tmp = (expr);                            \
+  if (!tmp.ok()) return std::move(tmp).error(); \
   lhs = std::move(tmp).value()
 
 // TENON_TRY(auto x, F()): x is F's value, or this function returns F's Error.
 #define TENON_TRY(lhs, expr) TENON_TRY_INNER(lhs, expr, TENON_CONCAT(tenon_try_, __LINE__))
 // TENON_TRY_VOID(F()): go on, or return F's Error.
-#define TENON_TRY_VOID(expr)                                                  \
-  do {                                                                        \
-    if (auto tenon_status = (expr); !tenon_status.ok()) {                     \
-      return std::move(tenon_status).error();                                 \
-    }                                                                         \
+#define TENON_TRY_VOID(expr)                              \
+  do {                                                    \
+    if (auto tenon_status = (expr); !tenon_status.ok()) { \
+      return std::move(tenon_status).error();             \
+    }                                                     \
   } while (false)
 
 #endif  // TENON_BASE_RESULT_H_

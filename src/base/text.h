@@ -23,7 +23,18 @@ std::string Count(uint64_t n, std::string_view singular, std::string_view plural
 
 // The candidate nearest to `word` if it is near enough to be a typo (a third of its length,
 // compared without case), else nothing.
-std::optional<std::string> DidYouMean(std::string_view word, std::span<const std::string> candidates);
+std::optional<std::string> DidYouMean(std::string_view word,
+                                      std::span<const std::string> candidates);
+
+// One character from the front of `bytes` (which is not empty). Where that is not UTF-8, `valid` is
+// false and `length` counts the bytes that one U+FFFD stands for (1 to 3).
+struct Utf8Char {
+  char32_t code = 0xfffd;
+  size_t length = 1;
+  bool valid = false;
+};
+Utf8Char NextUtf8(std::string_view bytes);
+void AppendUtf8(std::string& out, char32_t code);
 
 bool IsUtf8(std::string_view bytes);
 // Invalid sequences become U+FFFD, control characters other than newline and tab are shown as \xNN.

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+#include "base/file.h"
+
+namespace tenon {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000;
+constexpr int64_t kMinute = 60 * kSecond;
+constexpr int64_t kHour = 60 * kMinute;
+
+int64_t ReadUs(clockid_t id) {
+  timespec now;
+  TENON_CHECK(::clock_gettime(id, &now) == 0);
+  return static_cast<int64_t>(now.tv_sec) * kSecond + now.tv_nsec / 1000;
+}
+
+class RealClock : public Clock {
+ public:
+  RealClock() {
+    if (const char* path = std::getenv("TENON_TEST_CLOCK_OFFSET_FILE")) offset_file_ = path;
+  }
+  int64_t NowUs() const override { return ReadUs(CLOCK_REALTIME) + Offset(); }
+  int64_t MonotonicUs() const override { return ReadUs(CLOCK_MONOTONIC); }
+
+ private:
+  int64_t Offset() const {
+    if (offset_file_.empty()) return 0;
+    auto text = ReadFile(offset_file_);
+    return text.ok() ? std::strtoll(text->c_str(), nullptr, 10) : 0;
+  }
+  std::string offset_file_;
+};
+
+template <typename... Args>
+std::string Printed(const char* format, Args... args) {
+  char buffer[96];
+  std::snprintf(buffer, sizeof buffer, format, args...);
+  return buffer;
+}
+
+}  // namespace
+
+const Clock& SystemClock() {
+  static const RealClock* clock = new RealClock;  // never destroyed: used until the last moment
+  return *clock;
+}
+
+std::string FormatUtc(int64_t us) {
+  using namespace std::chrono;
+  sys_time<microseconds> time{microseconds(us)};
+  auto day = floor<days>(time);
+  year_month_day date(day);
+  hh_mm_ss clock(time - day);
+  return Printed("%04d-%02u-%02uT%02d:%02d:%02d.%06d+00:00", static_cast<int>(date.year()),
+                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                 static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                 static_cast<int>(clock.seconds().count()),
+                 static_cast<int>(clock.subseconds().count()));
+}
+
+std::string FormatDuration(int64_t us) {
+  const char* sign = us < 0 ? "-" : "";
+  uint64_t v = us < 0 ? 0 - static_cast<uint64_t>(us) : static_cast<uint64_t>(us);
+  return Printed("%s%llu:%02d:%02d.%06d", sign, static_cast<unsigned long long>(v / kHour),
+                 static_cast<int>(v / kMinute % 60), static_cast<int>(v / kSecond % 60),
+                 static_cast<int>(v % kSecond));
+}
+
+std::string HumanDuration(int64_t us) {
+  if (us < 0) return "-" + HumanDuration(us == INT64_MIN ? INT64_MAX : -us);
+  if (us < kSecond - 500) return Printed("%d ms", static_cast<int>((us + 500) / 1000));
+  if (us < kMinute - kSecond / 20) return Printed("%.1f s", static_cast<double>(us) / kSecond);
+  // Each unit is rounded as a whole, so "59 min 60 s" cannot come out.
+  if (int64_t s = (us + kSecond / 2) / kSecond; s < 3600) {
+    return Printed("%d min %d s", static_cast<int>(s / 60), static_cast<int>(s % 60));
+  }
+  if (int64_t m = (us + kMinute / 2) / kMinute; m < 24 * 60) {
+    return Printed("%d h %d min", static_cast<int>(m / 60), static_cast<int>(m % 60));
+  }
+  int64_t h = us / kHour + (us % kHour >= kHour / 2 ? 1 : 0);
+  return Printed("%lld d %d h", static_cast<long long>(h / 24), static_cast<int>(h % 24));
+}
+
+}  // namespace tenon

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values as JSON text. Numbers look as Python's json module writes them: shortest digits that give
+// the same double again, a point or an exponent always there, plain notation from 1e-4 up to 1e16.
+#include <charconv>
+#include <cmath>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace tenon::json {
+namespace {
+
+constexpr char kHex[] = "0123456789abcdef";
+constexpr std::string_view kByteMark = "\xef\xbf\xbf";  // U+FFFF
+
+void AppendDouble(std::string& out, double value) {
+  if (!std::isfinite(value)) {
+    out += "null";
+    return;
+  }
+  char buffer[32];
+  auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
+  std::string_view text(buffer, static_cast<size_t>(end - buffer));
+  int exponent = 0;
+  size_t e = text.find('e');
+  std::from_chars(text.data() + e + 1 + (text[e + 1] == '+'), end, exponent);
+  if (exponent < -4 || exponent >= 16) {
+    out += text;
+    return;
+  }
+  end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed).ptr;
+  text = {buffer, static_cast<size_t>(end - buffer)};
+  out += text;
+  if (text.find('.') == std::string_view::npos) out += ".0";
+}
+
+void AppendControl(std::string& out, unsigned char c) {
+  switch (c) {
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    case '\b':
+      out += "\\b";
+      return;
+    case '\f':
+      out += "\\f";
+      return;
+    default:
+      out += "\\u00";
+      out += kHex[c >> 4];
+      out += kHex[c & 15];
+  }
+}
+
+void AppendString(std::string& out, std::string_view text) {
+  out += '"';
+  while (!text.empty()) {
+    unsigned char c = static_cast<unsigned char>(text.front());
+    if (c < 0x20 || c == '"' || c == '\\') {
+      AppendControl(out, c);
+      text.remove_prefix(1);
+      continue;
+    }
+    Utf8Char next = NextUtf8(text);
+    if (next.valid) {
+      out += text.substr(0, next.length);
+    } else {
+      AppendUtf8(out, 0xfffd);
+    }
+    text.remove_prefix(next.length);
+  }
+  out += '"';
+}
+
+// What az's jsonc (Pygments' terminal colours) gives each kind of word.
+constexpr std::string_view kKeyColor = "\x1b[94m";
+constexpr std::string_view kStringColor = "\x1b[33m";
+constexpr std::string_view kWordColor = "\x1b[34m";
+constexpr std::string_view kColorEnd = "\x1b[39;49;00m";
+
+class Printer {
+ public:
+  Printer(bool pretty, bool color) : pretty_(pretty), color_(color) {}
+
+  void Append(const Value& value) {
+    switch (value.kind()) {
+      case boost::json::kind::object:
+        return AppendObject(value.get_object());
+      case boost::json::kind::array:
+        return AppendArray(value.get_array());
+      default:
+        break;
+    }
+    Paint(value.is_string() ? kStringColor : kWordColor, [&] { AppendScalar(value); });
+  }
+
+  std::string Finish() && { return std::move(out_); }
+
+ private:
+  template <typename F>
+  void Paint(std::string_view color, F append) {
+    if (color_) out_ += color;
+    append();
+    if (color_) out_ += kColorEnd;
+  }
+
+  void AppendScalar(const Value& value) {
+    switch (value.kind()) {
+      case boost::json::kind::string:
+        return AppendString(out_, value.get_string());
+      case boost::json::kind::int64:
+        out_ += std::to_string(value.get_int64());
+        return;
+      case boost::json::kind::uint64:
+        out_ += std::to_string(value.get_uint64());
+        return;
+      case boost::json::kind::double_:
+        return AppendDouble(out_, value.get_double());
+      case boost::json::kind::bool_:
+        out_ += value.get_bool() ? "true" : "false";
+        return;
+      default:
+        out_ += "null";
+        return;
+    }
+  }
+
+  void NewLine() {
+    if (!pretty_) return;
+    out_ += '\n';
+    out_.append(2 * depth_, ' ');
+  }
+
+  template <typename List, typename F>
+  void AppendList(const List& list, char open, char close, F append) {
+    out_ += open;
+    if (!list.empty()) {
+      ++depth_;
+      bool first = true;
+      for (const auto& element : list) {
+        if (!first) out_ += ',';
+        first = false;
+        NewLine();
+        append(element);
+      }
+      --depth_;
+      NewLine();
+    }
+    out_ += close;
+  }
+
+  void AppendObject(const Object& object) {
+    AppendList(object, '{', '}', [&](const auto& member) {
+      Paint(kKeyColor, [&] { AppendString(out_, member.key()); });
+      out_ += pretty_ ? ": " : ":";
+      Append(member.value());
+    });
+  }
+
+  void AppendArray(const Array& array) {
+    AppendList(array, '[', ']', [&](const Value& element) { Append(element); });
+  }
+
+  bool pretty_;
+  bool color_;
+  size_t depth_ = 0;
+  std::string out_;
+};
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::string Print(const Value& value) {
+  Printer printer(false, false);
+  printer.Append(value);
+  return std::move(printer).Finish();
+}
+
+std::string PrintPretty(const Value& value, bool color) {
+  Printer printer(true, color);
+  printer.Append(value);
+  return std::move(printer).Finish();
+}
+
+std::string EncodeBytes(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size());
+  while (!bytes.empty()) {
+    Utf8Char next = NextUtf8(bytes);
+    std::string_view part = bytes.substr(0, next.length);
+    if (next.valid && next.code != 0xffff) {
+      text += part;
+    } else {
+      for (char c : part) {
+        text += kByteMark;
+        text += kHex[static_cast<unsigned char>(c) >> 4];
+        text += kHex[static_cast<unsigned char>(c) & 15];
+      }
+    }
+    bytes.remove_prefix(next.length);
+  }
+  return text;
+}
+
+std::string DecodeBytes(std::string_view text) {
+  std::string bytes;
+  bytes.reserve(text.size());
+  for (;;) {
+    size_t mark = text.find(kByteMark);
+    bytes += text.substr(0, mark);
+    if (mark == std::string_view::npos) return bytes;
+    text.remove_prefix(mark + kByteMark.size());
+    int high = text.size() < 2 ? -1 : HexDigit(text[0]);
+    int low = text.size() < 2 ? -1 : HexDigit(text[1]);
+    if (high < 0 || low < 0) {
+      bytes += kByteMark;  // not written by EncodeBytes: leave it
+      continue;
+    }
+    bytes += static_cast<char>(high << 4 | low);
+    text.remove_prefix(2);
+  }
+}
+
+}  // namespace tenon::json
