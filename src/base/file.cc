@@ -184,6 +184,11 @@ Status MakeDirs(const std::string& path, mode_t mode) {
   return FromErrno("make folder " + path, failure);
 }
 
+Status RenameFile(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) return FromErrno("renaming " + from + " to " + to, errno);
+  return {};
+}
+
 Status RemoveFile(const std::string& path) {
   if (::unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return {};
   return FromErrno("remove " + path, errno);

@@ -58,6 +58,8 @@ Status MakeDirs(const std::string& path, mode_t mode = 0777);
 // A path that is not there is success.
 Status RemoveTree(const std::string& path);
 Status RemoveFile(const std::string& path);  // not there = success
+// rename(2): replaces `to` in one moment. For files that are already complete.
+Status RenameFile(const std::string& from, const std::string& to);
 
 // Names in a folder, without "." and "..", unsorted.
 Result<std::vector<std::string>> ListDir(const std::string& path);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run has left: its logs and outputs under the names the Workbench gave them.
+#ifndef TENON_ENGINE_ARTIFACTS_H_
+#define TENON_ENGINE_ARTIFACTS_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/context.h"
+#include "journal/fold.h"
+
+namespace tenon::engine {
+
+// Every artifact's name: control_log, control_log.txt, driver_log, driver_log.txt, pid.txt, outputs/…
+std::vector<std::string> ArtifactNames(const journal::RunView& run);
+
+// The bytes of one artifact, in pieces. kNotFound with what there is.
+//   driver_log   the script's standard output       control_log  our steps and notices, a line each
+//   pid.txt      the script's process number        outputs/…    a collected file
+// A leading "./" is accepted.
+Status ReadArtifact(Context& context, const journal::RunView& run, std::string_view name,
+                    const std::function<Status(std::string_view)>& sink);
+
+// Writes artifacts below `folder` (made if needed) under their names. One that is there already is
+// kInvalid naming it unless `overwrite`; then nothing has been written. `only` empty: all.
+// Returns the files written.
+Result<std::vector<std::string>> DownloadArtifacts(Context& context, const journal::RunView& run,
+                                                   const std::string& only, const std::string& folder,
+                                                   bool overwrite);
+
+// The script's exact (masked) bytes, from the journal. `streams`: which of the two.
+Status ReadOutput(Context& context, const std::string& run_id, bool want_stdout, bool want_stderr,
+                  const std::function<Status(run::Stream, std::string_view)>& sink);
+
+}  // namespace tenon::engine
+
+#endif  // TENON_ENGINE_ARTIFACTS_H_

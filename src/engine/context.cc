@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/context.h"
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace tenon::engine {
+
+Result<history::HistoryStore*> Context::History() {
+  if (!history_store) {
+    TENON_TRY(history_store, history::OpenSqliteStore(home.history_db()));
+  }
+  return history_store.get();
+}
+
+Result<snapshot::ObjectStore*> Context::Objects() {
+  if (!object_store) {
+    TENON_TRY(auto store, snapshot::ObjectStore::Open(home.objects()));
+    object_store = std::make_unique<snapshot::ObjectStore>(std::move(store));
+  }
+  return object_store.get();
+}
+
+Result<std::string> Context::ClientId() {
+  if (!client_id.empty()) return client_id;
+  auto read = ReadFile(home.client_id(), 256);
+  if (!read.ok()) {
+    if (read.error().kind != ErrorKind::kNotFound) return std::move(read).error();
+    // Two first submits at once: the lock lets one make the id, the other reads it.
+    TENON_TRY(auto lock, FileLock::Take(home.client_id() + ".lock", true));
+    read = ReadFile(home.client_id(), 256);
+    if (!read.ok()) {
+      const std::string made = RandomHex(8);
+      TENON_TRY_VOID(WriteFileAtomically(home.client_id(), made + "\n", 0600, Durability::kPowerLoss));
+      read = made;
+    }
+  }
+  client_id = Trim(*read);
+  TENON_EXPECT_PEER(!client_id.empty() && client_id.find('/') == std::string::npos,
+                    home.client_id() + ": not a client id; delete the file to get a new one");
+  return client_id;
+}
+
+Status EnsureHome(const run::Home& home) {
+  TENON_TRY_VOID(MakeDirs(home.root(), 0700));
+  return MakeDirs(home.runs(), 0700);
+}
+
+}  // namespace tenon::engine

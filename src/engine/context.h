@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_ENGINE_CONTEXT_H_
+#define TENON_ENGINE_CONTEXT_H_
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "history/store.h"
+#include "launch/launch.h"
+#include "run/layout.h"
+#include "snapshot/object_store.h"
+#include "transport/host.h"
+
+namespace tenon::engine {
+
+// What every engine function works with. Made once per program; the pointers outlive the calls.
+struct Context {
+  run::Home home;
+  transport::Host* host = nullptr;
+  launch::Launch* launch = nullptr;
+  const Clock* clock = nullptr;
+  std::string version;
+
+  // Opened when first asked for. A history that cannot be opened is an Error each time.
+  Result<history::HistoryStore*> History();
+  Result<snapshot::ObjectStore*> Objects();
+  // This client's id: 16 hex digits in <home>/client-id, made when first asked for.
+  Result<std::string> ClientId();
+
+  std::unique_ptr<history::HistoryStore> history_store;
+  std::unique_ptr<snapshot::ObjectStore> object_store;
+  std::string client_id;
+};
+
+// Makes the home with its folders, readable by the user alone. kDenied or kUnavailable naming it.
+Status EnsureHome(const run::Home& home);
+
+}  // namespace tenon::engine
+
+#endif  // TENON_ENGINE_CONTEXT_H_

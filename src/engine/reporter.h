@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_ENGINE_REPORTER_H_
+#define TENON_ENGINE_REPORTER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "run/event.h"
+
+namespace tenon::engine {
+
+// What a watcher of a run is told, in the order it happened. Drawing is up to the implementation:
+// terminal, JSON lines, live stream. All calls come from the thread that called the engine; none may
+// block for long. Everything has an empty default, so an implementation names only what it shows.
+class Reporter {
+ public:
+  virtual ~Reporter() = default;
+
+  virtual void OnRunId(const std::string& /*run_id*/) {}
+  virtual void OnStep(const run::Step& /*step*/) {}
+  virtual void OnNotice(const run::Notice& /*notice*/) {}
+  virtual void OnState(run::State /*state*/, const std::string& /*reason*/) {}
+  virtual void OnOutput(run::Stream /*stream*/, std::string_view /*bytes*/, int64_t /*time_us*/) {}
+  virtual void OnMetrics(const run::Metrics& /*metrics*/) {}
+  virtual void OnGap(const run::Gap& /*gap*/) {}
+  virtual void OnHole(uint64_t /*bytes*/) {}
+  virtual void OnEnd(const run::End& /*end*/) {}
+  // Long work of ours: `what` is stable for one piece of work; total 0: not known. Calls are frequent;
+  // show one only when the work has lasted half a second.
+  virtual void OnProgress(std::string_view /*what*/, uint64_t /*done*/, uint64_t /*total*/) {}
+};
+
+}  // namespace tenon::engine
+
+#endif  // TENON_ENGINE_REPORTER_H_

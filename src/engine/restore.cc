@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/restore.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "snapshot/freeze.h"
+#include "snapshot/unpack.h"
+
+namespace tenon::engine {
+namespace {
+
+constexpr size_t kNamesShown = 10;
+
+bool IsCompute(const snapshot::Entry& entry) {
+  return entry.type == snapshot::EntryType::kFile && entry.path.ends_with(".compute");
+}
+
+// The recorded copy of a .compute file lacks the password, so it differs from the present one always.
+// It counts as changed only if something else differs too.
+Result<std::string> MergedCompute(const snapshot::ObjectStore& objects, const snapshot::Entry& entry,
+                                  const RestoreOptions& options, std::string* present) {
+  TENON_TRY(std::string recorded, objects.Read(entry.hash));
+  auto now = ReadFile(JoinPath(options.folder, entry.path));
+  *present = now.ok() ? *now : "";
+  if (now.ok() && options.merge_compute) return options.merge_compute(recorded, *now);
+  return recorded;
+}
+
+std::string NameThem(const std::vector<snapshot::Entry>& entries) {
+  std::vector<std::string> names;
+  for (const auto& entry : entries) {
+    if (names.size() == kNamesShown) break;
+    names.push_back(ForTerminal(entry.path));
+  }
+  std::string text = Join(names, ", ");
+  if (entries.size() > kNamesShown) {
+    text += " and " + std::to_string(entries.size() - kNamesShown) + " more";
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<Restored> Restore(Context& context, const journal::RunView& run, const RestoreOptions& options) {
+  const auto root = Hash::FromHex(run.spec.kept_tree);
+  TENON_EXPECT_PEER(root.has_value(), "the run " + run.spec.id + " has no snapshot on record");
+  TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
+  TENON_TRY_VOID(MakeDirs(options.folder));
+  TENON_TRY(snapshot::Difference difference, snapshot::Compare(*objects, *root, options.folder));
+
+  std::vector<std::pair<snapshot::Entry, std::string>> merged;
+  for (auto* list : {&difference.changed, &difference.missing}) {
+    for (auto it = list->begin(); it != list->end();) {
+      if (!IsCompute(*it)) {
+        ++it;
+        continue;
+      }
+      std::string present;
+      TENON_TRY(std::string bytes, MergedCompute(*objects, *it, options, &present));
+      const bool same = list == &difference.changed && bytes == present;
+      if (!same) merged.emplace_back(*it, std::move(bytes));
+      if (same || list == &difference.missing) {
+        it = list->erase(it);
+      } else {
+        ++it;  // stays in `changed`, so that it is named and needs --force
+      }
+    }
+  }
+  if (!difference.changed.empty() && !options.force) {
+    return Invalid("these files have changed since and would be overwritten: " + NameThem(difference.changed))
+        .WithHint("--force overwrites them (their present contents are saved in a snapshot first); "
+                  "or give another folder");
+  }
+
+  Restored restored;
+  if (options.present && !difference.changed.empty()) {
+    TENON_TRY(const auto frozen,
+              snapshot::Freeze(*objects, FreezeOptionsFor(context, *options.present)));
+    restored.saved_tree = frozen.kept_root.Hex();
+  }
+  // After this the present state can be had back; only now is anything written.
+  for (const auto* list : {&difference.missing, &difference.changed}) {
+    for (const snapshot::Entry& entry : *list) {
+      if (IsCompute(entry)) continue;
+      TENON_TRY_VOID(snapshot::WriteEntry(*objects, entry, options.folder));
+      if (entry.type != snapshot::EntryType::kFolder) restored.written.push_back(entry.path);
+    }
+  }
+  for (const auto& [entry, bytes] : merged) {
+    const std::string path = JoinPath(options.folder, entry.path);
+    TENON_TRY_VOID(MakeDirs(DirName(path)));
+    TENON_TRY_VOID(WriteFileAtomically(path, bytes, entry.mode, Durability::kProcess));
+    restored.written.push_back(entry.path);
+  }
+  std::sort(restored.written.begin(), restored.written.end());
+  return restored;
+}
+
+}  // namespace tenon::engine

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/space.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "journal/fold.h"
+#include "run/layout.h"
+#include "snapshot/unpack.h"
+
+namespace tenon::engine {
+namespace {
+
+constexpr int64_t kDayUs = int64_t{24} * 3600 * 1'000'000;
+
+// Bytes on disk of a file or folder; what vanishes while being counted counts nothing.
+uint64_t DiskBytes(const std::string& path) {
+  struct stat st;
+  if (::lstat(path.c_str(), &st) != 0) return 0;
+  uint64_t bytes = static_cast<uint64_t>(st.st_blocks) * 512;
+  if (!S_ISDIR(st.st_mode)) return bytes;
+  if (auto names = ListDir(path); names.ok()) {
+    for (const std::string& name : *names) bytes += DiskBytes(JoinPath(path, name));
+  }
+  return bytes;
+}
+
+int64_t AgeUs(const Clock& clock, const std::string& path) {
+  struct stat st;
+  if (::lstat(path.c_str(), &st) != 0) return 0;
+  return clock.NowUs() - (int64_t{st.st_mtim.tv_sec} * 1'000'000 + st.st_mtim.tv_nsec / 1000);
+}
+
+Result<std::vector<std::string>> RunIds(const Context& context) {
+  auto names = ListDir(context.home.runs());
+  if (!names.ok()) {
+    if (names.error().kind == ErrorKind::kNotFound) return std::vector<std::string>{};
+    return std::move(names).error();
+  }
+  std::erase_if(*names, [](const std::string& name) { return !run::IsValidRunId(name); });
+  std::sort(names->begin(), names->end());
+  return names;
+}
+
+// Some segment of the run has a writer, so the run, or its submit, is going on.
+bool HasWriter(const run::RunFolder& folder) {
+  auto names = ListDir(folder.path());
+  if (!names.ok()) return false;
+  for (const std::string& name : *names) {
+    if (!name.ends_with(run::kSegmentSuffix)) continue;
+    if (IsLockedByOther(JoinPath(folder.path(), name)).value_or(true)) return true;
+  }
+  return false;
+}
+
+Status AddTree(const snapshot::ObjectStore& objects, const std::string& hex,
+               std::unordered_set<Hash>* trees, std::unordered_set<Hash>* live) {
+  const auto root = Hash::FromHex(hex);
+  if (!root || !trees->insert(*root).second) return {};
+  return snapshot::Reachable(objects, *root, live);
+}
+
+// Every object that a recorded run names. An unreadable tree stops the collection: better to keep too
+// much than to lose a run's files because one node was damaged.
+Result<std::unordered_set<Hash>> LiveObjects(const snapshot::ObjectStore& objects,
+                                             const std::vector<journal::RunView>& runs) {
+  std::unordered_set<Hash> live, trees;
+  for (const journal::RunView& run : runs) {
+    for (const std::string& tree : {run.spec.tree, run.spec.kept_tree, run.outputs_tree}) {
+      if (auto status = AddTree(objects, tree, &trees, &live); !status.ok()) {
+        return std::move(status).error().Wrap("finding the objects of run " + run.spec.id);
+      }
+    }
+    if (auto diff = Hash::FromHex(run.spec.git_diff_object)) live.insert(*diff);
+    for (const run::Artifact& artifact : run.artifacts) {
+      if (auto hash = Hash::FromHex(artifact.hash)) live.insert(*hash);
+    }
+  }
+  return live;
+}
+
+}  // namespace
+
+Result<SpaceUse> MeasureSpace(Context& context, Reporter& reporter) {
+  SpaceUse use;
+  TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
+  TENON_TRY(const auto stored, objects->Measure());
+  use.objects_bytes = stored.bytes_on_disk;
+  use.object_count = stored.objects;
+  TENON_TRY(const auto ids, RunIds(context));
+  uint64_t done = 0;
+  for (const std::string& id : ids) {
+    reporter.OnProgress("measuring", ++done, ids.size());
+    const run::RunFolder folder(context.home, id);
+    SpaceUse::Run run{id, 0, DiskBytes(folder.work())};
+    run.journal_bytes = DiskBytes(folder.path()) - run.work_bytes;
+    use.journals_bytes += run.journal_bytes;
+    use.work_bytes += run.work_bytes;
+    use.runs.push_back(std::move(run));
+  }
+  std::sort(use.runs.begin(), use.runs.end(), [](const auto& a, const auto& b) {
+    return a.journal_bytes + a.work_bytes > b.journal_bytes + b.work_bytes;
+  });
+  for (const char* suffix : {"", "-wal", "-shm"}) use.index_bytes += DiskBytes(context.home.history_db() + suffix);
+  for (const char* part : {"bin", "shim", "stat-cache", "numbers"}) {
+    use.other_bytes += DiskBytes(JoinPath(context.home.root(), part));
+  }
+  return use;
+}
+
+Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Reporter& reporter) {
+  GcResult result;
+  TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
+  TENON_TRY(const auto ids, RunIds(context));
+  std::vector<journal::RunView> runs;
+  uint64_t done = 0;
+  for (const std::string& id : ids) {
+    reporter.OnProgress("reading journals", ++done, ids.size());
+    const run::RunFolder folder(context.home, id);
+    auto view = journal::FoldRunFolder(folder.path());
+    if (!view.ok()) {
+      if (view.error().kind != ErrorKind::kNotFound) return std::move(view).error().Wrap("run " + id);
+      // No record of a submit: the remains of one that was killed at its very beginning.
+      if (AgeUs(*context.clock, folder.path()) < kDayUs || HasWriter(folder)) continue;
+      result.bytes_freed += DiskBytes(folder.path());
+      ++result.leftovers;
+      if (!options.dry_run) TENON_TRY_VOID(RemoveTree(folder.path()));
+      continue;
+    }
+    const bool over = run::IsFinal(view->state) && !HasWriter(folder);
+    const bool old = context.clock->NowUs() - view->last_heard_us >= options.keep_work_us;
+    if (over && old && !view->spec.keep && IsDirectory(folder.work())) {
+      result.bytes_freed += DiskBytes(folder.work());
+      ++result.work_folders;
+      if (!options.dry_run) TENON_TRY_VOID(RemoveTree(folder.work()));
+    }
+    runs.push_back(std::move(*view));
+  }
+  TENON_TRY(const auto live, LiveObjects(*objects, runs));
+  if (options.dry_run) return result;
+  reporter.OnProgress("collecting objects", 0, 0);
+  TENON_TRY(const auto freed, objects->Collect(live, options.min_object_age_us));
+  result.bytes_freed += freed.bytes_on_disk;
+  return result;
+}
+
+}  // namespace tenon::engine

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// The straight line of a submit, from a project folder to a runner that goes on by itself. Read
+// Submit() as the table of contents; the barriers are written between the steps.
+#include "engine/submit.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <future>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mask.h"
+#include "base/text.h"
+#include "engine/git.h"
+#include "engine/runs.h"
+#include "journal/writer.h"
+
+namespace tenon::engine {
+namespace {
+
+// Never part of a snapshot, whatever the ignore files say (design § 14).
+const std::vector<std::string>& AlwaysIgnored() {
+  static const std::vector<std::string> patterns = {
+      ".git",        "/outputs",           "/.azuremlhistory_git", "/azureml-logs", "/diagnostics.zip",
+      "__pycache__", ".ipynb_checkpoints", ".pytest_cache",        ".mypy_cache"};
+  return patterns;
+}
+
+bool IsComputeFile(std::string_view path) { return path.ends_with(".compute"); }
+
+class StepTimer {
+ public:
+  explicit StepTimer(const Clock& clock) : clock_(clock), start_(clock.MonotonicUs()) {}
+  int64_t Elapsed() const { return clock_.MonotonicUs() - start_; }
+
+ private:
+  const Clock& clock_;
+  int64_t start_;
+};
+
+// Takes the folder runs/<project>_<ms>; the ms goes up until the id is free. The folder is the claim.
+Result<std::string> TakeRunId(const Context& context, const std::string& project) {
+  int64_t ms = context.clock->NowUs() / 1000;
+  const std::string stem = run::RunIdStem(project);
+  for (int tries = 0; tries < 100'000; ++tries, ++ms) {
+    std::string id = stem + "_" + std::to_string(ms);
+    const std::string path = run::RunFolder(context.home, id).path();
+    if (::mkdir(path.c_str(), 0700) == 0) return id;
+    if (errno != EEXIST) return FromErrno("making the run's folder " + path, errno);
+  }
+  return Internal("no free run id for project " + project);
+}
+
+// 1, 2, 3 … within the project. The counter file is the authority; a lost one is made again from the
+// index, and the larger of the two wins.
+Result<int64_t> TakeRunNumber(Context& context, const std::string& project_id) {
+  const std::string key = Sha256Of(project_id).Hex().substr(0, 32);
+  const std::string path = context.home.number_file(key);
+  TENON_TRY_VOID(MakeDirs(DirName(path), 0700));
+  TENON_TRY(auto lock, FileLock::Take(path, true));
+  TENON_TRY(const std::string text, ReadFile(path, 64));
+  int64_t last = std::strtoll(text.c_str(), nullptr, 10);
+  if (last <= 0) {
+    TENON_TRY(history::HistoryStore * store, context.History());
+    TENON_TRY(last, store->LastNumber(project_id));
+  }
+  TENON_TRY(auto fd, OpenFile(path, O_WRONLY));
+  TENON_TRY_VOID(WriteAllAt(fd.get(), std::to_string(last + 1) + "\n", 0));
+  return last + 1;
+}
+
+// Everything that is recorded about a run goes through here, so that no secret value is ever written.
+run::RunSpec MaskedSpec(const run::RunSpec& spec, const Masker& masker) {
+  if (masker.empty()) return spec;
+  run::RunSpec masked = spec;
+  for (auto& argument : masked.arguments) argument = masker.Mask(argument);
+  for (auto& [name, value] : masked.parameters) value = masker.Mask(value);
+  for (auto& [name, value] : masked.environment) value = masker.Mask(value);
+  return masked;
+}
+
+Masker MaskerFor(const std::vector<Secret>& secrets) {
+  std::vector<std::string> values;
+  for (const Secret& secret : secrets) values.push_back(secret.value);
+  return Masker(std::move(values));
+}
+
+Status CheckSecrets(const std::vector<Secret>& secrets) {
+  for (const Secret& secret : secrets) {
+    if (secret.value.size() < kShortestSecret) {
+      return Invalid("secret " + secret.name + " is shorter than " + std::to_string(kShortestSecret) +
+                     " bytes, so masking it would garble ordinary text")
+          .WithHint("pass a value that short with EnvironmentVariables in the .runconfig");
+    }
+  }
+  return {};
+}
+
+std::string SnapshotDetail(const snapshot::Frozen& frozen) {
+  std::string detail = Count(frozen.files, "file", "files") + ", " + HumanBytes(frozen.bytes);
+  if (frozen.files_hashed != frozen.files) {
+    detail += ", " + std::to_string(frozen.files_hashed) + " read again";
+  }
+  if (frozen.ignored > 0) detail += ", " + std::to_string(frozen.ignored) + " ignored";
+  return detail;
+}
+
+void AddSnapshotNotices(const snapshot::Frozen& frozen, std::vector<run::Notice>* notices) {
+  if (!frozen.skipped.empty()) {
+    notices->push_back({run::Level::kInfo,
+                        "left out, because only files, folders and symlinks can be copied: " +
+                            Join(frozen.skipped, ", "),
+                        ""});
+  }
+  for (const auto& [path, size] : frozen.large) {
+    notices->push_back({run::Level::kInfo,
+                        path + " is " + HumanBytes(size) + " and is copied for every run",
+                        "if it is data that rarely changes, put it into the shared folder "
+                        "(AZUREML_NATIVE_SHARE_DIRECTORY) or list it in .amlignore"});
+  }
+}
+
+// Records a run and gets its runner going; common to Submit and Rerun. spec.tree is set.
+Result<std::string> RecordAndStart(Context& context, run::RunSpec spec, const Environment& environment,
+                                   const std::vector<Secret>& secrets,
+                                   const std::vector<run::Notice>& notices,
+                                   const std::vector<run::Step>& steps, Reporter& reporter) {
+  spec.key = NewUuid();
+  spec.secret_names.clear();
+  for (const Secret& secret : secrets) spec.secret_names.push_back(secret.name);
+  const Masker masker = MaskerFor(secrets);
+
+  TENON_TRY(const std::string client, context.ClientId());
+  TENON_TRY(spec.number, TakeRunNumber(context, spec.project_id));
+  TENON_TRY(spec.id, TakeRunId(context, spec.project));
+  const run::RunFolder folder(context.home, spec.id);
+
+  // From here on the run exists: what goes wrong is recorded in it.
+  auto give_up = [&](Error error) -> Error {
+    (void)RemoveTree(folder.path());
+    return error;
+  };
+  auto writer = journal::Writer::Open(
+      {folder.near_segment(client), spec.key, "near-" + client, context.clock, /*reserve=*/true});
+  if (!writer.ok()) return give_up(std::move(writer).error());
+  auto recorded = [&]() -> Status {
+    TENON_TRY_VOID(
+        writer->Append(run::Submitted{MaskedSpec(spec, masker), client, context.version}));
+    for (const run::Step& step : steps) TENON_TRY_VOID(writer->Append(step));
+    for (run::Notice notice : notices) {
+      notice.text = masker.Mask(notice.text);
+      TENON_TRY_VOID(writer->Append(notice));
+    }
+    return writer->Sync();
+  }();
+  if (!recorded.ok()) return give_up(std::move(recorded).error().Wrap("recording the run"));
+  reporter.OnRunId(spec.id);
+
+  // After this the run is in the journal; a client that dies now leaves a run that "never started".
+  launch::StartRequest start;
+  start.home = context.home.root();
+  start.run_id = spec.id;
+  start.spec = spec;
+  start.environment = environment;
+  for (const Secret& secret : secrets) start.secrets.emplace_back(secret.name, secret.value);
+  auto handle = context.launch->Start(start);
+  if (!handle.ok()) {
+    run::End end;
+    end.never_started = true;
+    end.exit_code = 125;
+    end.reason = masker.Mask(handle.error().message);
+    if (writer->AppendLast(end).ok()) (void)writer->Sync();
+  }
+  // After this the run goes on by itself.
+  const std::string id = spec.id;
+  if (spec.tracked || !handle.ok()) {
+    if (auto store = context.History(); store.ok()) {
+      if (auto status = history::IngestRunFolder(**store, id, folder.path()); !status.ok()) {
+        reporter.OnNotice({run::Level::kWarning, "the run is recorded, but the index was not updated: " +
+                                                     status.error().message,
+                           "`tenon history rebuild` brings it up to date"});
+      }
+    }
+  }
+  if (!handle.ok()) return std::move(handle).error().Wrap("starting the run " + id);
+  return id;
+}
+
+}  // namespace
+
+snapshot::FreezeOptions FreezeOptionsFor(const Context& context, const ProjectFolder& folder) {
+  snapshot::FreezeOptions options;
+  options.folder = folder.root;
+  options.stat_cache = context.home.stat_cache(Sha256Of(folder.root).Hex().substr(0, 32));
+  options.ignore_files = {".amlignore", ".gitignore"};
+  options.always_ignored = AlwaysIgnored();
+  options.stays_here = IsComputeFile;
+  options.redact = [redact = folder.redact_compute](std::string_view, std::string bytes) {
+    return redact ? redact(bytes) : bytes;
+  };
+  options.clock = context.clock;
+  return options;
+}
+
+Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& reporter) {
+  TENON_TRY_VOID(CheckSecrets(request.secrets));
+  TENON_TRY_VOID(EnsureHome(context.home));
+  TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
+  const Masker masker = MaskerFor(request.secrets);
+  run::RunSpec& spec = request.spec;
+
+  // Git is asked beside the freezing; both describe the folder as it is now.
+  auto git = std::async(std::launch::async, ReadGitState, request.folder.root);
+
+  StepTimer timer(*context.clock);
+  snapshot::FreezeOptions options = FreezeOptionsFor(context, request.folder);
+  options.on_progress = [&](uint64_t files, uint64_t) { reporter.OnProgress("snapshot", files, 0); };
+  TENON_TRY(const snapshot::Frozen frozen, snapshot::Freeze(*objects, options));
+  spec.tree = frozen.root.Hex();
+  spec.kept_tree = frozen.kept_root.Hex();
+  std::vector<run::Step> steps = {{"snapshot", timer.Elapsed(), SnapshotDetail(frozen)}};
+  AddSnapshotNotices(frozen, &request.notices);
+  // After this the snapshot is fixed and on disk.
+
+  if (const auto state = git.get()) {
+    spec.git_commit = state->commit;
+    spec.git_branch = state->branch;
+    if (!state->diff.empty()) {
+      TENON_TRY(const Hash diff, objects->Put(masker.Mask(state->diff)));
+      TENON_TRY_VOID(objects->Flush());
+      spec.git_diff_object = diff.Hex();
+    }
+    if (!state->problem.empty()) {
+      request.notices.push_back(
+          {run::Level::kWarning, "uncommitted changes are not recorded: " + state->problem, ""});
+    }
+  }
+  for (const run::Notice& notice : request.notices) reporter.OnNotice(notice);
+  for (const run::Step& step : steps) reporter.OnStep(step);
+  return RecordAndStart(context, std::move(spec), request.environment, request.secrets,
+                        request.notices, steps, reporter);
+}
+
+Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& reporter) {
+  TENON_TRY_VOID(CheckSecrets(request.secrets));
+  TENON_TRY(const journal::RunView old, GetRun(context, request.run_id));
+  run::RunSpec spec = old.spec;
+  for (const std::string& name : spec.secret_names) {
+    bool given = false;
+    for (const Secret& secret : request.secrets) given |= secret.name == name;
+    if (!given) {
+      return Invalid("the run " + old.spec.id + " had the secret " + name +
+                     ", whose value is not kept")
+          .WithHint("give it again: --secret " + name);
+    }
+  }
+  const bool arguments_masked = !spec.secret_names.empty() && !request.arguments;
+  if (arguments_masked) {
+    for (const std::string& argument : spec.arguments) {
+      if (argument.find("***") == std::string::npos) continue;
+      return Invalid("an argument of the run " + old.spec.id + " held a secret and is not kept")
+          .WithHint("give all the arguments again after the run's name");
+    }
+  }
+  if (request.arguments) {
+    spec.arguments = *request.arguments;
+    spec.parameters = run::ParametersFromArguments(spec.arguments);
+  }
+  if (request.grace_us) spec.grace_us = *request.grace_us;
+  if (request.timeout_us) spec.timeout_us = *request.timeout_us;
+  spec.rerun_of = old.spec.id;
+  return RecordAndStart(context, std::move(spec), request.environment, request.secrets, {}, {},
+                        reporter);
+}
+
+}  // namespace tenon::engine
