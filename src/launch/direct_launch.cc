@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/direct_launch.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "run/verbs.h"
+
+namespace tenon::launch {
+namespace {
+
+// Starting is a matter of milliseconds; a disk under load may hold the first record back for long.
+constexpr int kStartTimeoutMs = 120'000;
+// Cancel and recover may have to end processes and collect gigabytes of outputs first.
+constexpr int kNoTimeout = 0;
+constexpr size_t kReadPiece = 1u << 20;
+constexpr size_t kHashDigits = 16;
+
+json::Object EncodeEnvironment(const Environment& environment) {
+  json::Object object;
+  for (const auto& [name, value] : environment) {
+    object[json::EncodeBytes(name)] = json::EncodeBytes(value);
+  }
+  return object;
+}
+
+Result<run::State> StateOf(const json::Object& answer) {
+  auto state = run::StateFromName(json::GetString(answer, "state"));
+  TENON_EXPECT_PEER(state.has_value(), "the runner's answer names no state");
+  return *state;
+}
+
+std::string LastLine(std::string_view text) {
+  text = Trim(text);
+  size_t line = text.rfind('\n');
+  return ForTerminal(line == std::string_view::npos ? text : text.substr(line + 1));
+}
+
+std::string HowItEnded(const CaptureResult& result) {
+  if (result.timed_out) return "it did not answer in time";
+  std::string words = result.status.signal
+                          ? "it was killed by signal " + std::to_string(result.status.signal)
+                          : "it exited with " + std::to_string(result.status.code);
+  std::string said = LastLine(result.err);
+  return said.empty() ? words : words + " and said: " + said;
+}
+
+}  // namespace
+
+DirectLaunch::DirectLaunch(transport::Host& host, std::string home, RunnerProgram program)
+    : host_(host), home_(std::move(home)), program_(std::move(program)) {}
+
+Result<std::string> DirectLaunch::EnsureRunner() {
+  if (!runner_path_.empty()) return runner_path_;
+  if (!program_.path.empty()) return runner_path_ = program_.path;
+  TENON_CHECK(!program_.bytes.empty() && program_.hash.size() >= kHashDigits);
+  std::string path =
+      JoinPath(home_, "bin/tenon-runner-" + std::string(program_.hash.substr(0, kHashDigits)));
+  // One byte back from "the last one, at most two" says that it is there and has our size.
+  auto last = host_.ReadFrom(path, program_.bytes.size() - 1, 2);
+  if (!last.ok() && last.error().kind != ErrorKind::kNotFound) return std::move(last).error();
+  if (!last.ok() || last->size() != 1) {
+    TENON_TRY_VOID(host_.PutFile(path, program_.bytes, 0755));
+    TENON_TRY_VOID(CheckFreshRunner(path));
+  }
+  return runner_path_ = path;
+}
+
+Status DirectLaunch::CheckFreshRunner(const std::string& path) {
+  Sha256 hash;
+  uint64_t size = 0;
+  for (;;) {
+    TENON_TRY(std::string piece, host_.ReadFrom(path, size, kReadPiece));
+    if (piece.empty()) break;
+    hash.Update(piece);
+    size += piece.size();
+  }
+  if (size == program_.bytes.size() && hash.Finish().Hex() == program_.hash) return {};
+  return Corrupt(path + " on " + host_.Describe() + " is not what was written there");
+}
+
+json::Object DirectLaunch::NewRequest(const std::string& run_id) const {
+  json::Object request;
+  request["protocol"] = run::kProtocol;
+  request["home"] = json::EncodeBytes(home_);
+  request["run_id"] = json::EncodeBytes(run_id);
+  return request;
+}
+
+Result<json::Object> DirectLaunch::Ask(const char* verb, const json::Object& request,
+                                       int timeout_ms) {
+  std::string doing = std::string("asking the runner on ") + host_.Describe() + " to " + verb;
+  TENON_TRY(std::string path, EnsureRunner());
+  auto ran = host_.Run({path, verb}, json::Print(request), timeout_ms);
+  if (!ran.ok()) return std::move(ran).error().Wrap(doing);
+  size_t after = 0;
+  auto hello = run::ParseHello(ran->out, &after);
+  if (!hello.ok()) return Unavailable(doing + ": " + path + " is no runner: " + HowItEnded(*ran));
+  if (auto wrong = run::ProtocolMismatch(run::kProtocol, hello->protocol, hello->version)) {
+    return std::move(*wrong).Wrap(doing);
+  }
+  std::string_view rest = std::string_view(ran->out).substr(std::min(after, ran->out.size()));
+  size_t end = rest.find('\n');
+  if (end == std::string_view::npos) return Unavailable(doing + ": " + HowItEnded(*ran));
+  auto answer = json::Parse(rest.substr(0, end));
+  if (!answer.ok()) return Corrupt(doing + ": the answer is no JSON: " + answer.error().message);
+  if (!answer->is_object()) return Corrupt(doing + ": the answer is no JSON object");
+  if (const json::Object* error = json::GetObject(answer->get_object(), "error")) {
+    return run::ErrorFromJson(*error);
+  }
+  return answer->get_object();
+}
+
+Result<run::RunnerStarted> DirectLaunch::Start(const StartRequest& request) {
+  json::Object object = NewRequest(request.spec.id);
+  object["version"] = request.version;
+  object["spec"] = request.spec.ToJson();
+  object["environment"] = EncodeEnvironment(request.environment);
+  object["secrets"] = EncodeEnvironment(request.secrets);
+  TENON_TRY(json::Object answer, Ask(run::kVerbStart, object, kStartTimeoutMs));
+  const json::Object* runner = json::GetObject(answer, "runner");
+  TENON_EXPECT_PEER(runner != nullptr, "the runner's answer to start names no process");
+  run::RunnerStarted started;
+  started.process.pid = static_cast<pid_t>(json::GetInt(*runner, "pid"));
+  started.process.start_ticks = static_cast<uint64_t>(json::GetInt(*runner, "start_ticks"));
+  started.process.boot_id = json::GetString(*runner, "boot_id");
+  started.host = json::GetString(answer, "host");
+  started.version = json::GetString(answer, "version");
+  started.protocol = static_cast<int>(json::GetInt(answer, "protocol", run::kProtocol));
+  TENON_EXPECT_PEER(started.process.pid > 0, "the runner's answer to start names no process");
+  return started;
+}
+
+Result<run::State> DirectLaunch::Cancel(const CancelRequest& request) {
+  json::Object object = NewRequest(request.run_id);
+  if (request.grace_us) object["grace_us"] = *request.grace_us;
+  object["who"] = json::EncodeBytes(request.who);
+  TENON_TRY(json::Object answer, Ask(run::kVerbCancel, object, kNoTimeout));
+  return StateOf(answer);
+}
+
+Result<Recovered> DirectLaunch::Recover(const std::string& run_id) {
+  TENON_TRY(json::Object answer, Ask(run::kVerbRecover, NewRequest(run_id), kNoTimeout));
+  TENON_TRY(run::State state, StateOf(answer));
+  return Recovered{state, json::GetBool(answer, "recovered")};
+}
+
+}  // namespace tenon::launch

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_LAUNCH_FAKE_LAUNCH_H_
+#define TENON_LAUNCH_FAKE_LAUNCH_H_
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launch/launch.h"
+
+namespace tenon::launch {
+
+// A launch made of data, for tests of what stands above it. A started run is Running until it is
+// canceled, finished with SetState, or its runner is said to be gone. Writes no journal; a test
+// that wants one gives `on_start`.
+class FakeLaunch : public Launch {
+ public:
+  Result<run::RunnerStarted> Start(const StartRequest& request) override;
+  Result<run::State> Cancel(const CancelRequest& request) override;
+  Result<Recovered> Recover(const std::string& run_id) override;
+
+  // The next call of any kind fails with this and changes nothing.
+  void FailNext(Error error) { next_error_ = std::move(error); }
+  void SetState(const std::string& run_id, run::State state) { runs_[run_id].state = state; }
+  // Its runner was killed: Recover() finds it Failed.
+  void KillRunner(const std::string& run_id) { runs_[run_id].runner_gone = true; }
+
+  std::function<Status(const StartRequest&)> on_start;
+  std::vector<StartRequest> starts;  // those that started something
+  std::vector<CancelRequest> cancels;
+
+ private:
+  struct Run {
+    run::State state = run::State::kRunning;
+    bool runner_gone = false;
+    run::RunnerStarted handle;
+  };
+  std::optional<Error> TakeError();
+
+  std::map<std::string, Run> runs_;
+  std::optional<Error> next_error_;
+};
+
+}  // namespace tenon::launch
+
+#endif  // TENON_LAUNCH_FAKE_LAUNCH_H_

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_LAUNCH_LAUNCH_H_
+#define TENON_LAUNCH_LAUNCH_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/process.h"
+#include "base/result.h"
+#include "run/event.h"
+#include "run/spec.h"
+#include "run/state.h"
+
+namespace tenon::launch {
+
+// The runner to use. Either its bytes, which are put on the host once, under their hash; or, with
+// `path` set, a program that is already there.
+struct RunnerProgram {
+  std::string_view bytes;  // must outlive the launch
+  std::string_view hash;   // SHA-256 of them, hex
+  std::string path;
+};
+
+struct StartRequest {
+  run::RunSpec spec;        // spec.id names the run's folder
+  Environment environment;  // what the script's environment begins with
+  Environment secrets;      // added to it; written down nowhere
+  std::string version;      // ours, for the far side's messages
+};
+
+struct CancelRequest {
+  std::string run_id;
+  std::optional<int64_t> grace_us;  // absent: the run's own
+  std::string who;                  // for the reason: "ann on laptop"
+};
+
+struct Recovered {
+  run::State state = run::State::kNotStarted;
+  bool recovered = false;  // the end was written by this call
+};
+
+// Gets a runner going on a host, finds it again, stops it. Every call may be repeated, also after
+// an Error of kind kUnavailable, which leaves open whether the runner heard us.
+//
+// The handle of a started run is run::RunnerStarted: a plain value that the journal holds too, so a
+// client that has lost it finds it there. Calls need only the run's id, never the handle.
+class Launch {
+ public:
+  virtual ~Launch() = default;
+
+  // Returns once the runner holds its segment and its first record is on disk; the run then goes on
+  // by itself whatever happens to us. A run that was started before: its handle, nothing new
+  // happens. Any Error but kUnavailable means that nothing was started.
+  virtual Result<run::RunnerStarted> Start(const StartRequest& request) = 0;
+
+  // Asks a run to stop; returns its state once the request is on record. A finished run stays as it
+  // is. kNotFound: the host does not know the run.
+  virtual Result<run::State> Cancel(const CancelRequest& request) = 0;
+
+  // Makes sure that a run whose runner is gone has its end on record. A live run is left alone.
+  // kNotFound: the host does not know the run, so it never started there.
+  virtual Result<Recovered> Recover(const std::string& run_id) = 0;
+};
+
+}  // namespace tenon::launch
+
+#endif  // TENON_LAUNCH_LAUNCH_H_

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/fake_host.h"
+
+#include <chrono>
+
+namespace tenon::transport {
+
+Status FakeHost::TakeFailure() {
+  if (failures_left_ == 0) return {};
+  --failures_left_;
+  return Unavailable("a fake host: the link was dropped");
+}
+
+Result<CaptureResult> FakeHost::Run(const std::vector<std::string>& argv, const std::string& input,
+                                    int /*timeout_ms*/) {
+  Program program;
+  {
+    std::lock_guard lock(mutex_);
+    TENON_TRY_VOID(TakeFailure());
+    calls_.push_back({argv, input});
+    auto found = programs_.find(argv.empty() ? "" : argv[0]);
+    if (found == programs_.end()) {
+      return NotFound("starting " + (argv.empty() ? std::string() : argv[0]) + ": not there");
+    }
+    program = found->second;
+  }
+  return program({argv, input});
+}
+
+Status FakeHost::PutFile(const std::string& path, std::string_view bytes, mode_t mode) {
+  std::lock_guard lock(mutex_);
+  TENON_TRY_VOID(TakeFailure());
+  files_[path] = File{std::string(bytes), mode, next_generation_++};
+  changed_.notify_all();
+  return {};
+}
+
+Result<std::string> FakeHost::ReadFrom(const std::string& path, uint64_t offset, size_t max) {
+  std::lock_guard lock(mutex_);
+  TENON_TRY_VOID(TakeFailure());
+  auto found = files_.find(path);
+  if (found == files_.end()) return NotFound("reading " + path + ": No such file or directory");
+  if (offset >= found->second.bytes.size()) return std::string();
+  return found->second.bytes.substr(offset, max);
+}
+
+Status FakeHost::WaitForGrowth(const std::string& path, uint64_t beyond_size, int64_t timeout_us) {
+  std::unique_lock lock(mutex_);
+  TENON_TRY_VOID(TakeFailure());
+  auto found = files_.find(path);
+  if (found == files_.end()) return NotFound("watching " + path + ": No such file or directory");
+  uint64_t generation = found->second.generation;
+  changed_.wait_for(lock, std::chrono::microseconds(timeout_us), [&] {
+    auto now = files_.find(path);
+    return now == files_.end() || now->second.generation != generation ||
+           now->second.bytes.size() > beyond_size;
+  });
+  return {};
+}
+
+void FakeHost::SetProgram(const std::string& path, Program program) {
+  std::lock_guard lock(mutex_);
+  programs_[path] = std::move(program);
+}
+
+void FakeHost::DropLink(int calls) {
+  std::lock_guard lock(mutex_);
+  failures_left_ = calls;
+}
+
+void FakeHost::AppendToFile(const std::string& path, std::string_view bytes) {
+  std::lock_guard lock(mutex_);
+  auto [found, made] = files_.try_emplace(path);
+  if (made) found->second.generation = next_generation_++;
+  found->second.bytes += bytes;
+  changed_.notify_all();
+}
+
+void FakeHost::RemoveFile(const std::string& path) {
+  std::lock_guard lock(mutex_);
+  files_.erase(path);
+  changed_.notify_all();
+}
+
+std::map<std::string, FakeHost::File> FakeHost::files() const {
+  std::lock_guard lock(mutex_);
+  return files_;
+}
+
+std::vector<FakeHost::Call> FakeHost::calls() const {
+  std::lock_guard lock(mutex_);
+  return calls_;
+}
+
+}  // namespace tenon::transport

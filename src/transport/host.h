@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_TRANSPORT_HOST_H_
+#define TENON_TRANSPORT_HOST_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/process.h"
+#include "base/result.h"
+
+namespace tenon::transport {
+
+// A machine we can reach: this one, or later one over SSH. Runs commands, puts files, reads files
+// from an offset. Bytes are opaque here: no host knows what a journal or a runner is.
+//
+// Paths are absolute on the host. Calls block; one thread at a time per object. An Error of kind
+// kUnavailable means that the host or the link did not do its part and a repeat may work; after it
+// the caller does not know whether a command ran, so commands given here must bear repeating.
+class Host {
+ public:
+  virtual ~Host() = default;
+
+  // Runs a program to its end with `input` on its standard input. The program not being there is
+  // kNotFound; a program that ends badly is a result, not an Error. Killed after `timeout_ms` (0:
+  // never), which the result says. The program's descendants may live on.
+  virtual Result<CaptureResult> Run(const std::vector<std::string>& argv, const std::string& input,
+                                    int timeout_ms) = 0;
+
+  // Makes a file appear whole, replacing an old one of that name; missing folders are made. Readers
+  // see the old bytes or the new ones. It survives a power cut when this returns.
+  virtual Status PutFile(const std::string& path, std::string_view bytes, mode_t mode) = 0;
+
+  // Up to `max` bytes from `offset`; empty at or beyond the end. kNotFound: no such file.
+  virtual Result<std::string> ReadFrom(const std::string& path, uint64_t offset, size_t max) = 0;
+
+  // Returns when the file is longer than `beyond_size`, or was replaced or removed, or after
+  // `timeout_us`. May return early; the caller looks with ReadFrom. kNotFound: no such file (now).
+  virtual Status WaitForGrowth(const std::string& path, uint64_t beyond_size,
+                               int64_t timeout_us) = 0;
+
+  // For messages: "this machine", "gpu1 (ssh)".
+  virtual std::string Describe() const = 0;
+};
+
+}  // namespace tenon::transport
+
+#endif  // TENON_TRANSPORT_HOST_H_

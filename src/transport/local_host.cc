@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/local_host.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include "base/clock.h"
+#include "base/file.h"
+
+namespace tenon::transport {
+namespace {
+
+constexpr int64_t kLookEveryUs = 20'000;
+// Even with inotify we look now and then: a file on a network file system may grow elsewhere.
+constexpr int64_t kTrustUs = 500'000;
+
+void Sleep(int64_t us) {
+  timespec pause{static_cast<time_t>(us / 1'000'000), static_cast<long>(us % 1'000'000) * 1000};
+  ::nanosleep(&pause, nullptr);
+}
+
+}  // namespace
+
+Result<CaptureResult> LocalHost::Run(const std::vector<std::string>& argv, const std::string& input,
+                                     int timeout_ms) {
+  return RunAndCapture(argv, "", input, timeout_ms);
+}
+
+Status LocalHost::PutFile(const std::string& path, std::string_view bytes, mode_t mode) {
+  TENON_TRY_VOID(MakeDirs(DirName(path)));
+  return WriteFileAtomically(path, bytes, mode, Durability::kPowerLoss);
+}
+
+Result<std::string> LocalHost::ReadFrom(const std::string& path, uint64_t offset, size_t max) {
+  // A kept descriptor must still be the file of that name.
+  struct stat named {};
+  if (::stat(path.c_str(), &named) != 0) return FromErrno("reading " + path, errno);
+  struct stat held {};
+  if (!read_fd_.valid() || read_path_ != path || ::fstat(read_fd_.get(), &held) != 0 ||
+      held.st_ino != named.st_ino || held.st_dev != named.st_dev) {
+    TENON_TRY(read_fd_, OpenFile(path, O_RDONLY));
+    read_path_ = path;
+  }
+  uint64_t size = static_cast<uint64_t>(named.st_size);
+  if (offset >= size) return std::string();
+  std::string bytes(std::min<uint64_t>(max, size - offset), '\0');
+  TENON_TRY(size_t count, ReadAt(read_fd_.get(), bytes, offset));
+  bytes.resize(count);
+  return bytes;
+}
+
+bool LocalHost::Watch(const std::string& path, uint64_t inode) {
+  if (!inotify_ok_) return false;
+  if (!inotify_.valid()) {
+    inotify_.Reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    if (!inotify_.valid()) return inotify_ok_ = false;
+  }
+  if (watch_ >= 0 && watched_path_ == path && watched_inode_ == inode) return true;
+  if (watch_ >= 0) ::inotify_rm_watch(inotify_.get(), watch_);
+  watch_ = ::inotify_add_watch(inotify_.get(), path.c_str(),
+                               IN_MODIFY | IN_MOVE_SELF | IN_DELETE_SELF | IN_ATTRIB);
+  watched_path_ = path;
+  watched_inode_ = inode;
+  return watch_ >= 0;
+}
+
+void LocalHost::WaitForEvent(int64_t timeout_us) {
+  pollfd ready{inotify_.get(), POLLIN, 0};
+  ::poll(&ready, 1, static_cast<int>((timeout_us + 999) / 1000));
+  alignas(inotify_event) char events[4096];
+  while (::read(inotify_.get(), events, sizeof events) > 0) {
+  }
+}
+
+Status LocalHost::WaitForGrowth(const std::string& path, uint64_t beyond_size, int64_t timeout_us) {
+  int64_t deadline = SystemClock().MonotonicUs() + timeout_us;
+  uint64_t first_inode = 0;
+  for (;;) {
+    struct stat now {};
+    if (::stat(path.c_str(), &now) != 0) {
+      // It was there and went: that is news, not an Error.
+      if (errno == ENOENT && first_inode != 0) return {};
+      return FromErrno("watching " + path, errno);
+    }
+    if (first_inode == 0) first_inode = now.st_ino;
+    if (static_cast<uint64_t>(now.st_size) > beyond_size || now.st_ino != first_inode) return {};
+    int64_t left = deadline - SystemClock().MonotonicUs();
+    if (left <= 0) return {};
+    bool fresh = watched_inode_ != now.st_ino || watched_path_ != path;
+    if (!Watch(path, now.st_ino)) {
+      Sleep(std::min(left, kLookEveryUs));
+    } else if (!fresh) {
+      // A fresh watch is not waited on before the size was looked at once more.
+      WaitForEvent(std::min(left, kTrustUs));
+    }
+  }
+}
+
+}  // namespace tenon::transport
