@@ -21,6 +21,7 @@ class FakeHost : public Host {
     std::string bytes;
     mode_t mode = 0644;
     uint64_t generation = 0;  // another number: the file was replaced
+    bool locked = false;
   };
   struct Call {
     std::vector<std::string> argv;
@@ -33,6 +34,7 @@ class FakeHost : public Host {
   Status PutFile(const std::string& path, std::string_view bytes, mode_t mode) override;
   Result<std::string> ReadFrom(const std::string& path, uint64_t offset, size_t max) override;
   Status WaitForGrowth(const std::string& path, uint64_t beyond_size, int64_t timeout_us) override;
+  Result<bool> IsLocked(const std::string& path) override;
   std::string Describe() const override { return "a fake host"; }
 
   // Set up before use; from the test's thread.
@@ -43,6 +45,7 @@ class FakeHost : public Host {
   // May be called from any thread.
   void AppendToFile(const std::string& path, std::string_view bytes);
   void RemoveFile(const std::string& path);
+  void SetLocked(const std::string& path, bool locked);
   std::map<std::string, File> files() const;
   std::vector<Call> calls() const;
 

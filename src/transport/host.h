@@ -43,6 +43,10 @@ class Host {
   virtual Status WaitForGrowth(const std::string& path, uint64_t beyond_size,
                                int64_t timeout_us) = 0;
 
+  // Whether some process on the host holds an flock on the file: a journal's writer is alive.
+  // kNotFound: no such file.
+  virtual Result<bool> IsLocked(const std::string& path) = 0;
+
   // For messages: "this machine", "gpu1 (ssh)".
   virtual std::string Describe() const = 0;
 };

@@ -103,4 +103,6 @@ Status LocalHost::WaitForGrowth(const std::string& path, uint64_t beyond_size, i
   }
 }
 
+Result<bool> LocalHost::IsLocked(const std::string& path) { return IsLockedByOther(path); }
+
 }  // namespace tenon::transport
