@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two commands of the README on a fresh Debian 12 that has git and bash and nothing else.
+
+A root directory made by debootstrap, entered by chroot, with a clone of this repository. Takes root
+and the Debian packages; the mirror, proxy and certificates are the ones this machine's apt uses.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+ENTER = Path(__file__).with_name("enter")
+PASSED_ON = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+             "SSL_CERT_FILE", "SSL_CERT_DIR")
+pytestmark = [pytest.mark.deep, pytest.mark.seconds(7200),
+              pytest.mark.planned_skip("needs root, debootstrap and the Debian packages")]
+
+
+def mirror():
+    """Where this machine's own apt finds bookworm; empty: debootstrap's default."""
+    answer = subprocess.run(
+        ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages",
+         "Codename: bookworm"], capture_output=True, text=True, check=False)
+    return [line for line in answer.stdout.split() if line][:1]
+
+
+def copy_into(root, names):
+    for name in names:
+        source, target = Path(name), root / name.lstrip("/")
+        if source.is_dir():
+            shutil.copytree(source, target, dirs_exist_ok=True)
+        elif source.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            shutil.copyfile(source, target)
+
+
+@pytest.fixture(scope="module")
+def fresh_root():
+    if os.geteuid() != 0:
+        pytest.skip("not root")
+    if not shutil.which("debootstrap"):
+        pytest.skip("no debootstrap; scripts/setup --deep installs it")
+    root = Path(tempfile.mkdtemp(prefix="tenon-fresh-root-"))
+    root.chmod(0o755)  # other users inside have to get through
+    try:
+        subprocess.run(["debootstrap", "--variant=minbase", "--include=git,ca-certificates",
+                        "bookworm", root, *mirror()], check=True)
+        (root / "etc/apt/sources.list").unlink(missing_ok=True)
+        copy_into(root, ["/etc/apt/sources.list", "/etc/apt/sources.list.d",
+                         "/etc/apt/apt.conf.d", "/etc/apt/trusted.gpg.d", "/etc/resolv.conf",
+                         "/etc/hosts", "/etc/ssl/certs"])
+        subprocess.run(["git", "clone", "-q", "--no-hardlinks", REPOSITORY, root / "root/tenon"],
+                       check=True)
+        yield root
+    finally:
+        # Never below a mount: enter's namespaces are gone, and rm stays on this file system anyway.
+        subprocess.run(["rm", "-rf", "--one-file-system", root], check=False)
+
+
+def run_inside(root, command, **variables):
+    """(output, seconds) of a command that has to end with 0."""
+    passed_on = [f"{n}={os.environ[n]}" for n in PASSED_ON if n in os.environ]
+    given = [f"{n}={v}" for n, v in variables.items()]
+    started = time.monotonic()
+    answer = subprocess.run([ENTER, root, command, "CI=true", *passed_on, *given],
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    assert answer.returncode == 0, answer.stdout[-8000:]
+    return answer.stdout, time.monotonic() - started
+
+
+def test_nothing_but_git_and_bash_is_there_at_first(fresh_root):
+    output, _ = run_inside(fresh_root, "for p in git bash python3 cc cmake ninja; do "
+                                       "command -v $p >/dev/null && echo $p; done; true")
+    assert output.split() == ["git", "bash"]
+
+
+def test_the_demo_ends_with_a_completed_run_and_is_quick_the_second_time(fresh_root):
+    first, _ = run_inside(fresh_root, "cd /root/tenon && scripts/demo")
+    assert "Completed" in first, first[-4000:]
+    second, seconds = run_inside(fresh_root, "cd /root/tenon && scripts/demo")
+    assert "Completed" in second, second[-4000:]
+    assert "apt-get" not in second
+    assert seconds < 60
+
+
+def test_all_tests_pass_and_the_second_time_nothing_is_built(fresh_root):
+    first, _ = run_inside(fresh_root, "cd /root/tenon && scripts/test")
+    assert re.search(r"^[1-9]\d* passed, 0 failed, \d+ skipped$", first, re.M), first[-4000:]
+    second, _ = run_inside(fresh_root, "cd /root/tenon && scripts/test", TENON_FUZZ_SECONDS="5")
+    assert re.search(r"^[1-9]\d* passed, 0 failed, \d+ skipped$", second, re.M), second[-4000:]
+    built = dict(re.findall(r"^ok\s+(build-\w+)\s+([\d.]+) s", second, re.M))
+    assert set(built) == {"build-release", "build-asan", "build-fuzz"}
+    assert all(float(seconds) < 30 for seconds in built.values()), built
