@@ -3,6 +3,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "launch/direct_launch.h"
+#include "launch/embedded_runner.h"
+#include "transport/local_host.h"
 
 namespace tenon::engine {
 
@@ -39,6 +42,19 @@ Result<std::string> Context::ClientId() {
   TENON_EXPECT_PEER(!client_id.empty() && client_id.find('/') == std::string::npos,
                     home.client_id() + ": not a client id; delete the file to get a new one");
   return client_id;
+}
+
+std::unique_ptr<Context> MakeLocalContext(std::string home, std::string version) {
+  auto context = std::make_unique<Context>(Context{run::Home(home), nullptr, nullptr, nullptr, "", nullptr, nullptr, nullptr, nullptr, ""});
+  context->owned_host = std::make_unique<transport::LocalHost>();
+  context->owned_launch = std::make_unique<launch::DirectLaunch>(
+      *context->owned_host, home,
+      launch::RunnerProgram{launch::EmbeddedRunner(), launch::EmbeddedRunnerHash(), ""});
+  context->host = context->owned_host.get();
+  context->launch = context->owned_launch.get();
+  context->clock = &SystemClock();
+  context->version = std::move(version);
+  return context;
 }
 
 Status EnsureHome(const run::Home& home) {

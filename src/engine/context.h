@@ -29,10 +29,16 @@ struct Context {
   // This client's id: 16 hex digits in <home>/client-id, made when first asked for.
   Result<std::string> ClientId();
 
+  // Owned when MakeLocalContext made them.
+  std::unique_ptr<transport::Host> owned_host;
+  std::unique_ptr<launch::Launch> owned_launch;
   std::unique_ptr<history::HistoryStore> history_store;
   std::unique_ptr<snapshot::ObjectStore> object_store;
   std::string client_id;
 };
+
+// A context for this machine: runs start here, with the runner that is embedded in this program.
+std::unique_ptr<Context> MakeLocalContext(std::string home, std::string version);
 
 // Makes the home with its folders, readable by the user alone. kDenied or kUnavailable naming it.
 Status EnsureHome(const run::Home& home);

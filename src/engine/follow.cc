@@ -69,16 +69,16 @@ Result<Followed> Follow(Context& context, const std::string& run_id, const Follo
       continue;
     }
     if (!options.wait || stopped()) break;
-    TENON_TRY(const bool grew, context.host->WaitForGrowth(path, offset, kWaitUs));
-    if (grew) continue;
-    // Silent. A runner that is alive holds its lock; without one the end must be found out.
-    auto locked = IsLockedByOther(path);
-    if (locked.ok() && *locked) continue;
-    auto size = context.host->ReadFrom(path, offset, 1);
-    if (size.ok() && !size->empty()) continue;
-    TENON_TRY(const run::State state, context.launch->Recover({context.home.root(), run_id}));
+    auto waited = context.host->WaitForGrowth(path, offset, kWaitUs);
+    if (!waited.ok() && waited.error().kind != ErrorKind::kNotFound) return std::move(waited).error();
+    // A runner that is alive holds its lock. Without one, what is there now is all there will be.
+    auto alive = context.host->IsLocked(path);
+    if (alive.ok() && *alive) continue;
     auto more = context.host->ReadFrom(path, offset, 1);
-    if (run::IsFinal(state) && (!more.ok() || more->empty())) break;  // it ended before `after`
+    if (more.ok() && !more->empty()) continue;
+    TENON_TRY(const launch::Recovered found, context.launch->Recover(run_id));
+    more = context.host->ReadFrom(path, offset, 1);
+    if (run::IsFinal(found.state) && (!more.ok() || more->empty())) break;  // it had ended before `after`
   }
   followed.place = decoder.cursor();
   return followed;

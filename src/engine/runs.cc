@@ -46,10 +46,8 @@ Status LookAfter(Context& context, const journal::RunView& run) {
   if (!Exists(folder.host_segment())) return EndAbandonedSubmit(context, folder, run);
   TENON_TRY(const bool alive, context.host->IsLocked(folder.host_segment()));
   if (alive) return {};
-  return [&]() -> Status {
-    TENON_TRY_VOID(context.launch->Recover({context.home.root(), run.spec.id}));
-    return {};
-  }();
+  TENON_TRY_VOID(context.launch->Recover(run.spec.id));
+  return {};
 }
 
 Status IngestAndLookAfter(Context& context, history::HistoryStore& store, const std::string& run_id) {
@@ -145,7 +143,6 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id, con
   if (run::IsFinal(run.state)) return run;
   TENON_TRY(const std::string client, context.ClientId());
   launch::CancelRequest request;
-  request.home = context.home.root();
   request.run_id = run_id;
   request.grace_us = options.grace_us;
   request.who = client;

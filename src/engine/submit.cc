@@ -161,11 +161,10 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec, const En
 
   // After this the run is in the journal; a client that dies now leaves a run that "never started".
   launch::StartRequest start;
-  start.home = context.home.root();
-  start.run_id = spec.id;
   start.spec = spec;
   start.environment = environment;
-  for (const Secret& secret : secrets) start.secrets.emplace_back(secret.name, secret.value);
+  for (const Secret& secret : secrets) start.secrets[secret.name] = secret.value;
+  start.version = context.version;
   auto handle = context.launch->Start(start);
   if (!handle.ok()) {
     run::End end;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of commands. A command is declared once: words, summary, examples, options, action; the
+// parser, --help, the man page and the completion are made from that.
+#ifndef TENON_CLI_COMMAND_H_
+#define TENON_CLI_COMMAND_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/session.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tenon::cli {
+
+// What a command does once its words are understood. Returns the exit code.
+using Action = std::function<Result<int>(Session&)>;
+
+struct Command {
+  // Every way to say it, the usual one first: {"submit"}, {"experiment", "submit"}.
+  std::vector<std::vector<std::string>> words;
+  std::string summary;                 // one line, no full stop
+  std::string description;             // more, for --help; may be empty
+  std::vector<std::string> examples;   // whole command lines
+  // Adds the options to the parser and returns the action; `words` tells which way it was said.
+  std::function<Action(CLI::App&, const std::vector<std::string>& words)> declare;
+  // Errors before the script exits with 125 (design § 3), for submit and rerun.
+  bool starts_script = false;
+};
+
+// All commands, in the order of --help. One explicit table; the functions are in the commands' files.
+const std::vector<Command>& AllCommands();
+
+// Parses and runs. Everything is printed here; returns the exit code of the program.
+int Main(int argc, char** argv);
+
+// 0 done, 1 failed, 2 usage, 3 not found, 4 unavailable, 5 denied.
+int ExitCodeFor(const Error& error);
+
+// Where each command is made. One file each.
+Command SubmitCommand();
+Command RerunCommand();
+Command CancelCommand();
+Command StatusCommand();
+Command LogsCommand();
+Command PsCommand();
+Command RunsCommand();
+Command RunsDeleteCommand();
+Command ShowCommand();
+Command MetricsCommand();
+Command CompareCommand();
+Command HistoryLastCommand();
+Command HistoryInfoCommand();
+Command HistoryDownloadCommand();
+Command HistoryRebuildCommand();
+Command RestoreCommand();
+Command SnapshotCommand();
+Command TagCommand();
+Command NoteCommand();
+Command DuCommand();
+Command GcCommand();
+Command VersionCommand();
+Command CompletionCommand();
+
+}  // namespace tenon::cli
+
+#endif  // TENON_CLI_COMMAND_H_

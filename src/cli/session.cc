@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+
+#include "base/file.h"
+#include "engine/runs.h"
+#include "project/resolve.h"
+#include "run/env_vars.h"
+#include "version.h"
+
+namespace tenon::cli {
+
+Session::Session() : environment(CurrentEnvironment()) {}
+Session::~Session() = default;
+
+Result<std::string> Session::HomePath() const {
+  auto get = [&](const char* name) -> std::string {
+    const auto it = environment.find(name);
+    return it == environment.end() ? "" : it->second;
+  };
+  std::string home = get(run::env::kHome);
+  if (home.empty()) {
+    const std::string user_home = get("HOME");
+    if (user_home.empty()) {
+      return Invalid("neither TENON_HOME nor HOME is set, so there is no place for the history")
+          .WithHint("set TENON_HOME to a folder of yours");
+    }
+    home = JoinPath(user_home, ".tenon");
+  }
+  if (home.front() != '/') {
+    char buffer[4096];
+    if (!::getcwd(buffer, sizeof buffer)) return FromErrno("finding the current folder", errno);
+    home = JoinPath(buffer, home);
+  }
+  return home;
+}
+
+Result<engine::Context*> Session::Context() {
+  if (!context_) {
+    TENON_TRY(std::string home, HomePath());
+    context_ = engine::MakeLocalContext(std::move(home), TENON_VERSION);
+  }
+  return context_.get();
+}
+
+Result<std::optional<Session::Project>> Session::FindProject() const {
+  char buffer[4096];
+  if (!::getcwd(buffer, sizeof buffer)) return FromErrno("finding the current folder", errno);
+  TENON_TRY(const auto found, project::FindProject(buffer, globals.project));
+  if (!found) return std::optional<Project>();
+  return std::optional<Project>(Project{found->root, found->name, found->id});
+}
+
+Result<std::string> Session::ProjectId() const {
+  TENON_TRY(const auto found, FindProject());
+  return found ? found->id : std::string();
+}
+
+Result<std::string> Session::ResolveRun(const std::string& name) {
+  TENON_TRY(engine::Context * context, Context());
+  TENON_TRY(const std::string project_id, ProjectId());
+  TENON_TRY_VOID(engine::Refresh(*context));
+  return engine::ResolveRun(*context, project_id, name);
+}
+
+void AddGlobalOptions(CLI::App& app, Globals* globals) {
+  app.add_option("-o,--output", globals->output, "How to print: json, jsonc (coloured), table, tsv")
+      ->check(CLI::IsMember({"json", "jsonc", "table", "tsv"}))
+      ->type_name("FORMAT")
+      ->group("Global options");
+  app.add_flag("--json", globals->json, "The same as -o json")->group("Global options");
+  app.add_option("--project", globals->project, "The project's folder, instead of the current one")
+      ->type_name("DIR")
+      ->group("Global options");
+  app.add_flag("--debug", globals->debug, "Say more about what goes wrong")->group("Global options");
+}
+
+}  // namespace tenon::cli
