@@ -30,7 +30,10 @@ Result<CaptureResult> FakeHost::Run(const std::vector<std::string>& argv, const 
 Status FakeHost::PutFile(const std::string& path, std::string_view bytes, mode_t mode) {
   std::lock_guard lock(mutex_);
   TENON_TRY_VOID(TakeFailure());
-  files_[path] = File{std::string(bytes), mode, next_generation_++};
+  File& file = files_[path];
+  file.bytes = std::string(bytes);
+  file.mode = mode;
+  file.generation = next_generation_++;
   changed_.notify_all();
   return {};
 }
@@ -44,18 +47,31 @@ Result<std::string> FakeHost::ReadFrom(const std::string& path, uint64_t offset,
   return found->second.bytes.substr(offset, max);
 }
 
-Status FakeHost::WaitForGrowth(const std::string& path, uint64_t beyond_size, int64_t timeout_us) {
+Result<bool> FakeHost::WaitForGrowth(const std::string& path, uint64_t beyond_size,
+                                     int64_t timeout_us) {
   std::unique_lock lock(mutex_);
   TENON_TRY_VOID(TakeFailure());
   auto found = files_.find(path);
   if (found == files_.end()) return NotFound("watching " + path + ": No such file or directory");
   uint64_t generation = found->second.generation;
-  changed_.wait_for(lock, std::chrono::microseconds(timeout_us), [&] {
+  return changed_.wait_for(lock, std::chrono::microseconds(timeout_us), [&] {
     auto now = files_.find(path);
     return now == files_.end() || now->second.generation != generation ||
            now->second.bytes.size() > beyond_size;
   });
-  return {};
+}
+
+Result<bool> FakeHost::IsLocked(const std::string& path) {
+  std::lock_guard lock(mutex_);
+  TENON_TRY_VOID(TakeFailure());
+  auto found = files_.find(path);
+  if (found == files_.end()) return NotFound("looking at " + path + ": No such file or directory");
+  return found->second.locked;
+}
+
+void FakeHost::SetLocked(const std::string& path, bool locked) {
+  std::lock_guard lock(mutex_);
+  files_[path].locked = locked;
 }
 
 void FakeHost::SetProgram(const std::string& path, Program program) {

@@ -20,6 +20,7 @@ class FakeHost : public Host {
   struct File {
     std::string bytes;
     mode_t mode = 0644;
+    bool locked = false;
     uint64_t generation = 0;  // another number: the file was replaced
     bool locked = false;
   };
@@ -33,7 +34,9 @@ class FakeHost : public Host {
                             int timeout_ms) override;
   Status PutFile(const std::string& path, std::string_view bytes, mode_t mode) override;
   Result<std::string> ReadFrom(const std::string& path, uint64_t offset, size_t max) override;
-  Status WaitForGrowth(const std::string& path, uint64_t beyond_size, int64_t timeout_us) override;
+  Result<bool> WaitForGrowth(const std::string& path, uint64_t beyond_size,
+                             int64_t timeout_us) override;
+  Result<bool> IsLocked(const std::string& path) override;
   Result<bool> IsLocked(const std::string& path) override;
   std::string Describe() const override { return "a fake host"; }
 
@@ -44,6 +47,7 @@ class FakeHost : public Host {
 
   // May be called from any thread.
   void AppendToFile(const std::string& path, std::string_view bytes);
+  void SetLocked(const std::string& path, bool locked);
   void RemoveFile(const std::string& path);
   void SetLocked(const std::string& path, bool locked);
   std::map<std::string, File> files() const;

@@ -38,13 +38,16 @@ class Host {
   // Up to `max` bytes from `offset`; empty at or beyond the end. kNotFound: no such file.
   virtual Result<std::string> ReadFrom(const std::string& path, uint64_t offset, size_t max) = 0;
 
-  // Returns when the file is longer than `beyond_size`, or was replaced or removed, or after
-  // `timeout_us`. May return early; the caller looks with ReadFrom. kNotFound: no such file (now).
-  virtual Status WaitForGrowth(const std::string& path, uint64_t beyond_size,
-                               int64_t timeout_us) = 0;
+  // Returns true when the file is longer than `beyond_size` or was replaced or removed meanwhile,
+  // false after `timeout_us`. kNotFound: no such file (now).
+  virtual Result<bool> WaitForGrowth(const std::string& path, uint64_t beyond_size,
+                                     int64_t timeout_us) = 0;
 
   // Whether some process on the host holds an flock on the file: a journal's writer is alive.
   // kNotFound: no such file.
+  virtual Result<bool> IsLocked(const std::string& path) = 0;
+
+  // True while some process holds an flock(2) on the file. Never waits. kNotFound: no such file.
   virtual Result<bool> IsLocked(const std::string& path) = 0;
 
   // For messages: "this machine", "gpu1 (ssh)".

@@ -25,6 +25,7 @@ class HostUnderTest {
   virtual std::vector<std::string> cat() = 0;    // copies its input to its output
   virtual std::vector<std::string> exit3() = 0;  // writes "bad" to standard error, exits with 3
   virtual void Append(const std::string& path, const std::string& bytes) = 0;
+  virtual void Lock(const std::string& path) = 0;  // until the end of the test
   virtual void Remove(const std::string& path) = 0;
   virtual void Replace(const std::string& path, const std::string& bytes) = 0;
 };
@@ -44,9 +45,9 @@ class HostContract : public testing::TestWithParam<HostParam> {
   int64_t WaitWhile(const std::string& path, uint64_t beyond, const std::function<void()>& change) {
     int64_t begin = SystemClock().MonotonicUs();
     std::thread other(change);
-    auto status = host().WaitForGrowth(path, beyond, 20'000'000);
+    auto grew = host().WaitForGrowth(path, beyond, 20'000'000);
     other.join();
-    EXPECT_TRUE(status.ok());
+    EXPECT_TRUE(grew.ok() && *grew);
     return SystemClock().MonotonicUs() - begin;
   }
 
@@ -130,8 +131,17 @@ TEST_P(HostContract, NothingHappeningEndsTheWaitInTime) {
   std::string path = Path("file");
   ASSERT_TRUE(host().PutFile(path, "12345", 0644).ok());
   int64_t begin = SystemClock().MonotonicUs();
-  EXPECT_TRUE(host().WaitForGrowth(path, 5, 30'000).ok());
+  EXPECT_FALSE(host().WaitForGrowth(path, 5, 30'000).value());
   EXPECT_GE(SystemClock().MonotonicUs() - begin, 29'000);
+}
+
+TEST_P(HostContract, ALockIsSeenAndOnlyOnItsFile) {
+  ASSERT_TRUE(host().PutFile(Path("one"), "1", 0644).ok());
+  ASSERT_TRUE(host().PutFile(Path("two"), "2", 0644).ok());
+  under_test_->Lock(Path("one"));
+  EXPECT_TRUE(host().IsLocked(Path("one")).value());
+  EXPECT_FALSE(host().IsLocked(Path("two")).value());
+  EXPECT_EQ(host().IsLocked(Path("none")).error().kind, ErrorKind::kNotFound);
 }
 
 TEST_P(HostContract, WaitingForAMissingFileIsNotFound) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <optional>
+
 #include "base/file.h"
 #include "transport/fake_host.h"
 #include "transport/host_contract.h"
@@ -30,6 +32,11 @@ class LocalUnderTest : public HostUnderTest {
     auto fd = OpenFile(path, O_WRONLY | O_APPEND);
     TENON_CHECK(fd.ok() && WriteAll(fd->get(), bytes).ok());
   }
+  void Lock(const std::string& path) override {
+    auto lock = FileLock::Take(path, false);
+    TENON_CHECK(lock.ok());
+    lock_.emplace(std::move(*lock));
+  }
   void Remove(const std::string& path) override { TENON_CHECK(tenon::RemoveFile(path).ok()); }
   void Replace(const std::string& path, const std::string& bytes) override {
     TENON_CHECK(WriteFileAtomically(path, bytes, 0644, Durability::kProcess).ok());
@@ -37,6 +44,7 @@ class LocalUnderTest : public HostUnderTest {
 
  private:
   LocalHost host_;
+  std::optional<FileLock> lock_;
   std::string folder_;
 };
 
@@ -57,6 +65,7 @@ class FakeUnderTest : public HostUnderTest {
   void Append(const std::string& path, const std::string& bytes) override {
     host_.AppendToFile(path, bytes);
   }
+  void Lock(const std::string& path) override { host_.SetLocked(path, true); }
   void Remove(const std::string& path) override { host_.RemoveFile(path); }
   void Replace(const std::string& path, const std::string& bytes) override {
     TENON_CHECK(host_.PutFile(path, bytes, 0644).ok());

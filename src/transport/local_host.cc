@@ -79,20 +79,21 @@ void LocalHost::WaitForEvent(int64_t timeout_us) {
   }
 }
 
-Status LocalHost::WaitForGrowth(const std::string& path, uint64_t beyond_size, int64_t timeout_us) {
+Result<bool> LocalHost::WaitForGrowth(const std::string& path, uint64_t beyond_size,
+                                      int64_t timeout_us) {
   int64_t deadline = SystemClock().MonotonicUs() + timeout_us;
   uint64_t first_inode = 0;
   for (;;) {
     struct stat now {};
     if (::stat(path.c_str(), &now) != 0) {
       // It was there and went: that is news, not an Error.
-      if (errno == ENOENT && first_inode != 0) return {};
+      if (errno == ENOENT && first_inode != 0) return true;
       return FromErrno("watching " + path, errno);
     }
     if (first_inode == 0) first_inode = now.st_ino;
-    if (static_cast<uint64_t>(now.st_size) > beyond_size || now.st_ino != first_inode) return {};
+    if (static_cast<uint64_t>(now.st_size) > beyond_size || now.st_ino != first_inode) return true;
     int64_t left = deadline - SystemClock().MonotonicUs();
-    if (left <= 0) return {};
+    if (left <= 0) return false;
     bool fresh = watched_inode_ != now.st_ino || watched_path_ != path;
     if (!Watch(path, now.st_ino)) {
       Sleep(std::min(left, kLookEveryUs));
@@ -102,6 +103,8 @@ Status LocalHost::WaitForGrowth(const std::string& path, uint64_t beyond_size, i
     }
   }
 }
+
+Result<bool> LocalHost::IsLocked(const std::string& path) { return IsLockedByOther(path); }
 
 Result<bool> LocalHost::IsLocked(const std::string& path) { return IsLockedByOther(path); }
 
