@@ -18,8 +18,7 @@ constexpr int kNoTimeout = 0;
 constexpr size_t kReadPiece = 1u << 20;
 constexpr size_t kHashDigits = 16;
 
-template <typename Pairs>
-json::Object EncodePairs(const Pairs& environment) {
+json::Object EncodeEnvironment(const Environment& environment) {
   json::Object object;
   for (const auto& [name, value] : environment) {
     object[json::EncodeBytes(name)] = json::EncodeBytes(value);
@@ -48,25 +47,17 @@ std::string HowItEnded(const CaptureResult& result) {
   return said.empty() ? words : words + " and said: " + said;
 }
 
-json::Object NewRequest(const std::string& home, const std::string& run_id) {
-  json::Object request;
-  request["protocol"] = run::kProtocol;
-  request["home"] = json::EncodeBytes(home);
-  request["run_id"] = json::EncodeBytes(run_id);
-  return request;
-}
-
 }  // namespace
 
-DirectLaunch::DirectLaunch(transport::Host& host, RunnerProgram program)
-    : host_(host), program_(std::move(program)) {}
+DirectLaunch::DirectLaunch(transport::Host& host, std::string home, RunnerProgram program)
+    : host_(host), home_(std::move(home)), program_(std::move(program)) {}
 
-Result<std::string> DirectLaunch::EnsureRunner(const std::string& home) {
-  if (!program_.path.empty()) return program_.path;
-  if (auto known = runner_paths_.find(home); known != runner_paths_.end()) return known->second;
+Result<std::string> DirectLaunch::EnsureRunner() {
+  if (!runner_path_.empty()) return runner_path_;
+  if (!program_.path.empty()) return runner_path_ = program_.path;
   TENON_CHECK(!program_.bytes.empty() && program_.hash.size() >= kHashDigits);
   std::string path =
-      JoinPath(home, "bin/tenon-runner-" + std::string(program_.hash.substr(0, kHashDigits)));
+      JoinPath(home_, "bin/tenon-runner-" + std::string(program_.hash.substr(0, kHashDigits)));
   // One byte back from "the last one, at most two" says that it is there and has our size.
   auto last = host_.ReadFrom(path, program_.bytes.size() - 1, 2);
   if (!last.ok() && last.error().kind != ErrorKind::kNotFound) return std::move(last).error();
@@ -74,8 +65,7 @@ Result<std::string> DirectLaunch::EnsureRunner(const std::string& home) {
     TENON_TRY_VOID(host_.PutFile(path, program_.bytes, 0755));
     TENON_TRY_VOID(CheckFreshRunner(path));
   }
-  runner_paths_[home] = path;
-  return path;
+  return runner_path_ = path;
 }
 
 Status DirectLaunch::CheckFreshRunner(const std::string& path) {
@@ -91,10 +81,18 @@ Status DirectLaunch::CheckFreshRunner(const std::string& path) {
   return Corrupt(path + " on " + host_.Describe() + " is not what was written there");
 }
 
-Result<json::Object> DirectLaunch::Ask(const char* verb, const std::string& home,
-                                       const json::Object& request, int timeout_ms) {
+json::Object DirectLaunch::NewRequest(const std::string& run_id) const {
+  json::Object request;
+  request["protocol"] = run::kProtocol;
+  request["home"] = json::EncodeBytes(home_);
+  request["run_id"] = json::EncodeBytes(run_id);
+  return request;
+}
+
+Result<json::Object> DirectLaunch::Ask(const char* verb, const json::Object& request,
+                                       int timeout_ms) {
   std::string doing = std::string("asking the runner on ") + host_.Describe() + " to " + verb;
-  TENON_TRY(std::string path, EnsureRunner(home));
+  TENON_TRY(std::string path, EnsureRunner());
   auto ran = host_.Run({path, verb}, json::Print(request), timeout_ms);
   if (!ran.ok()) return std::move(ran).error().Wrap(doing);
   size_t after = 0;
@@ -116,12 +114,12 @@ Result<json::Object> DirectLaunch::Ask(const char* verb, const std::string& home
 }
 
 Result<run::RunnerStarted> DirectLaunch::Start(const StartRequest& request) {
-  json::Object object = NewRequest(request.home, request.run_id);
+  json::Object object = NewRequest(request.spec.id);
   object["version"] = request.version;
   object["spec"] = request.spec.ToJson();
-  object["environment"] = EncodePairs(request.environment);
-  object["secrets"] = EncodePairs(request.secrets);
-  TENON_TRY(json::Object answer, Ask(run::kVerbStart, request.home, object, kStartTimeoutMs));
+  object["environment"] = EncodeEnvironment(request.environment);
+  object["secrets"] = EncodeEnvironment(request.secrets);
+  TENON_TRY(json::Object answer, Ask(run::kVerbStart, object, kStartTimeoutMs));
   const json::Object* runner = json::GetObject(answer, "runner");
   TENON_EXPECT_PEER(runner != nullptr, "the runner's answer to start names no process");
   run::RunnerStarted started;
@@ -136,17 +134,17 @@ Result<run::RunnerStarted> DirectLaunch::Start(const StartRequest& request) {
 }
 
 Result<run::State> DirectLaunch::Cancel(const CancelRequest& request) {
-  json::Object object = NewRequest(request.home, request.run_id);
+  json::Object object = NewRequest(request.run_id);
   if (request.grace_us) object["grace_us"] = *request.grace_us;
   object["who"] = json::EncodeBytes(request.who);
-  TENON_TRY(json::Object answer, Ask(run::kVerbCancel, request.home, object, kNoTimeout));
+  TENON_TRY(json::Object answer, Ask(run::kVerbCancel, object, kNoTimeout));
   return StateOf(answer);
 }
 
-Result<run::State> DirectLaunch::Recover(const RecoverRequest& request) {
-  TENON_TRY(json::Object answer, Ask(run::kVerbRecover, request.home,
-                                     NewRequest(request.home, request.run_id), kNoTimeout));
-  return StateOf(answer);
+Result<Recovered> DirectLaunch::Recover(const std::string& run_id) {
+  TENON_TRY(json::Object answer, Ask(run::kVerbRecover, NewRequest(run_id), kNoTimeout));
+  TENON_TRY(run::State state, StateOf(answer));
+  return Recovered{state, json::GetBool(answer, "recovered")};
 }
 
 }  // namespace tenon::launch

@@ -2,7 +2,6 @@
 #ifndef TENON_LAUNCH_DIRECT_LAUNCH_H_
 #define TENON_LAUNCH_DIRECT_LAUNCH_H_
 
-#include <map>
 #include <string>
 
 #include "base/json.h"
@@ -14,24 +13,25 @@ namespace tenon::launch {
 // Starts the runner as a plain command on a host; it detaches by itself (docs/runner.md).
 class DirectLaunch : public Launch {
  public:
-  // `host` must outlive this object.
-  DirectLaunch(transport::Host& host, RunnerProgram program);
+  // `home` is the Tenon home on the host. `host` must outlive this object.
+  DirectLaunch(transport::Host& host, std::string home, RunnerProgram program);
 
   Result<run::RunnerStarted> Start(const StartRequest& request) override;
   Result<run::State> Cancel(const CancelRequest& request) override;
-  Result<run::State> Recover(const RecoverRequest& request) override;
+  Result<Recovered> Recover(const std::string& run_id) override;
 
  private:
   // The runner's path on the host, after making sure that it is there.
-  Result<std::string> EnsureRunner(const std::string& home);
+  Result<std::string> EnsureRunner();
   Status CheckFreshRunner(const std::string& path);
   // Runs one verb; the answer, or the Error it holds.
-  Result<json::Object> Ask(const char* verb, const std::string& home, const json::Object& request,
-                           int timeout_ms);
+  Result<json::Object> Ask(const char* verb, const json::Object& request, int timeout_ms);
+  json::Object NewRequest(const std::string& run_id) const;
 
   transport::Host& host_;
+  std::string home_;
   RunnerProgram program_;
-  std::map<std::string, std::string> runner_paths_;  // by home; those made sure of
+  std::string runner_path_;  // empty: not made sure of yet
 };
 
 }  // namespace tenon::launch

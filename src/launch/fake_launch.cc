@@ -11,7 +11,7 @@ std::optional<Error> FakeLaunch::TakeError() { return std::exchange(next_error_,
 
 Result<run::RunnerStarted> FakeLaunch::Start(const StartRequest& request) {
   if (auto error = TakeError()) return std::move(*error);
-  auto found = runs_.find(request.run_id);
+  auto found = runs_.find(request.spec.id);
   if (found != runs_.end()) return found->second.handle;
   if (on_start) TENON_TRY_VOID(on_start(request));
   Run run;
@@ -22,7 +22,7 @@ Result<run::RunnerStarted> FakeLaunch::Start(const StartRequest& request) {
   run.handle.version = request.version;
   run.handle.protocol = run::kProtocol;
   starts.push_back(request);
-  return runs_.emplace(request.run_id, run).first->second.handle;
+  return runs_.emplace(request.spec.id, run).first->second.handle;
 }
 
 Result<run::State> FakeLaunch::Cancel(const CancelRequest& request) {
@@ -37,14 +37,14 @@ Result<run::State> FakeLaunch::Cancel(const CancelRequest& request) {
   return run.state;
 }
 
-Result<run::State> FakeLaunch::Recover(const RecoverRequest& request) {
+Result<Recovered> FakeLaunch::Recover(const std::string& run_id) {
   if (auto error = TakeError()) return std::move(*error);
-  auto found = runs_.find(request.run_id);
-  if (found == runs_.end()) return NotFound("run " + request.run_id + ": never started here");
+  auto found = runs_.find(run_id);
+  if (found == runs_.end()) return NotFound("run " + run_id + ": never started here");
   Run& run = found->second;
-  if (run::IsFinal(run.state) || !run.runner_gone) return run.state;
+  if (run::IsFinal(run.state) || !run.runner_gone) return Recovered{run.state, false};
   run.state = run::State::kFailed;
-  return run.state;
+  return Recovered{run.state, true};
 }
 
 }  // namespace tenon::launch

@@ -19,7 +19,7 @@ class FakeLaunch : public Launch {
  public:
   Result<run::RunnerStarted> Start(const StartRequest& request) override;
   Result<run::State> Cancel(const CancelRequest& request) override;
-  Result<run::State> Recover(const RecoverRequest& request) override;
+  Result<Recovered> Recover(const std::string& run_id) override;
 
   // The next call of any kind fails with this and changes nothing.
   void FailNext(Error error) { next_error_ = std::move(error); }

@@ -6,8 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/process.h"
 #include "base/result.h"
@@ -26,24 +24,21 @@ struct RunnerProgram {
 };
 
 struct StartRequest {
-  std::string home;  // the Tenon home on the host
-  std::string run_id;
-  run::RunSpec spec;
+  run::RunSpec spec;        // spec.id names the run's folder
   Environment environment;  // what the script's environment begins with
-  std::vector<std::pair<std::string, std::string>> secrets;  // added to it; written down nowhere
-  std::string version;                                       // ours, for the far side's messages
+  Environment secrets;      // added to it; written down nowhere
+  std::string version;      // ours, for the far side's messages
 };
 
 struct CancelRequest {
-  std::string home;
   std::string run_id;
   std::optional<int64_t> grace_us;  // absent: the run's own
   std::string who;                  // for the reason: "ann on laptop"
 };
 
-struct RecoverRequest {
-  std::string home;
-  std::string run_id;
+struct Recovered {
+  run::State state = run::State::kNotStarted;
+  bool recovered = false;  // the end was written by this call
 };
 
 // Gets a runner going on a host, finds it again, stops it. Every call may be repeated, also after
@@ -64,10 +59,9 @@ class Launch {
   // is. kNotFound: the host does not know the run.
   virtual Result<run::State> Cancel(const CancelRequest& request) = 0;
 
-  // Makes sure that a run whose runner is gone has its end on record; returns the run's state,
-  // which is not final only if the run is alive. kNotFound: the host does not know the run, so it
-  // never started there.
-  virtual Result<run::State> Recover(const RecoverRequest& request) = 0;
+  // Makes sure that a run whose runner is gone has its end on record. A live run is left alone.
+  // kNotFound: the host does not know the run, so it never started there.
+  virtual Result<Recovered> Recover(const std::string& run_id) = 0;
 };
 
 }  // namespace tenon::launch

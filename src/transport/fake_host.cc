@@ -108,17 +108,4 @@ std::vector<FakeHost::Call> FakeHost::calls() const {
   return calls_;
 }
 
-Result<bool> FakeHost::IsLocked(const std::string& path) {
-  std::lock_guard lock(mutex_);
-  TENON_TRY_VOID(TakeFailure());
-  const auto found = files_.find(path);
-  if (found == files_.end()) return NotFound(path + ": no such file");
-  return found->second.locked;
-}
-
-void FakeHost::SetLocked(const std::string& path, bool locked) {
-  std::lock_guard lock(mutex_);
-  files_[path].locked = locked;
-}
-
 }  // namespace tenon::transport

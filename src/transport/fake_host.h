@@ -20,7 +20,6 @@ class FakeHost : public Host {
   struct File {
     std::string bytes;
     mode_t mode = 0644;
-    bool locked = false;
     uint64_t generation = 0;  // another number: the file was replaced
     bool locked = false;
   };
@@ -37,7 +36,6 @@ class FakeHost : public Host {
   Result<bool> WaitForGrowth(const std::string& path, uint64_t beyond_size,
                              int64_t timeout_us) override;
   Result<bool> IsLocked(const std::string& path) override;
-  Result<bool> IsLocked(const std::string& path) override;
   std::string Describe() const override { return "a fake host"; }
 
   // Set up before use; from the test's thread.
@@ -47,7 +45,6 @@ class FakeHost : public Host {
 
   // May be called from any thread.
   void AppendToFile(const std::string& path, std::string_view bytes);
-  void SetLocked(const std::string& path, bool locked);
   void RemoveFile(const std::string& path);
   void SetLocked(const std::string& path, bool locked);
   std::map<std::string, File> files() const;

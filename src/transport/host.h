@@ -47,9 +47,6 @@ class Host {
   // kNotFound: no such file.
   virtual Result<bool> IsLocked(const std::string& path) = 0;
 
-  // True while some process holds an flock(2) on the file. Never waits. kNotFound: no such file.
-  virtual Result<bool> IsLocked(const std::string& path) = 0;
-
   // For messages: "this machine", "gpu1 (ssh)".
   virtual std::string Describe() const = 0;
 };

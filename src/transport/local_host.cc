@@ -106,6 +106,4 @@ Result<bool> LocalHost::WaitForGrowth(const std::string& path, uint64_t beyond_s
 
 Result<bool> LocalHost::IsLocked(const std::string& path) { return IsLockedByOther(path); }
 
-Result<bool> LocalHost::IsLocked(const std::string& path) { return IsLockedByOther(path); }
-
 }  // namespace tenon::transport

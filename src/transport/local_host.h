@@ -23,7 +23,6 @@ class LocalHost : public Host {
   Result<bool> WaitForGrowth(const std::string& path, uint64_t beyond_size,
                              int64_t timeout_us) override;
   Result<bool> IsLocked(const std::string& path) override;
-  Result<bool> IsLocked(const std::string& path) override;
   std::string Describe() const override { return "this machine"; }
 
   // For tests: act as if the machine had no inotify.
