@@ -35,8 +35,14 @@ struct MetricBlock {
 // The payload of a journal record: several blocks. Numbers are stored in columns with small deltas and
 // compressed as a whole when that pays; 1 M doubles of a smooth series take about 9 bytes a point.
 std::string EncodeMetricBlocks(const std::vector<MetricBlock>& blocks);
-// kCorrupt on anything malformed; never more memory than a fixed multiple of 64 MiB.
+// kCorrupt on anything malformed; a body is at most 32 MiB and a point takes at least 3 bytes of it.
 Result<std::vector<MetricBlock>> DecodeMetricBlocks(std::string_view payload);
+
+// Shares blocks out over payloads of about `max_bytes` before compression. A block with a source is
+// never cut, because its position is true only for all of it: such a block alone may be larger, and
+// one of a whole metric file chunk (2 MiB at most) still fits a record. Nothing in: nothing out.
+std::vector<std::vector<MetricBlock>> SplitMetricBlocks(std::vector<MetricBlock> blocks,
+                                                        size_t max_bytes = 1u << 20);
 
 // The value as a number for charts and comparisons: lists and texts have none.
 bool IsNumber(const MetricValue& value);

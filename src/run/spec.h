@@ -59,6 +59,8 @@ struct RunSpec {
   // kInvalid when a member has the wrong type or one without which no run is possible is missing.
   // Unknown members are ignored, so an older reader takes a newer spec.
   static Result<RunSpec> FromJson(const json::Object& object);
+  // The same without asking for any member: for reading what was recorded once.
+  static Result<RunSpec> FromRecord(const json::Object& object);
 };
 
 // `--a=b`, `--a b c` (joined by blanks), bare `--a` = "true"; positionals are left out. A repeated

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/layout.h"
+
+#include "base/text.h"
+
+namespace tenon::run {
+namespace {
+
+// Leaves room for "_<ms>" and for a suffix in the 255 bytes of a file name.
+constexpr size_t kLongestStem = 200;
+
+bool SuitsFileName(char32_t code) {
+  if (code >= 0x80) return code >= 0xa0;  // not the C1 controls
+  return (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z') ||
+         (code >= 'a' && code <= 'z') || code == '.' || code == '_' || code == '-';
+}
+
+}  // namespace
+
+std::string Home::stat_cache(std::string_view project_key) const {
+  return root_ + "/stat-cache/" + std::string(project_key);
+}
+
+std::string Home::number_file(std::string_view project_key) const {
+  return root_ + "/numbers/" + std::string(project_key);
+}
+
+RunFolder::RunFolder(const Home& home, std::string_view run_id)
+    : path_(home.runs() + "/" + std::string(run_id)) {}
+
+std::string RunFolder::segment(std::string_view name) const {
+  return path_ + "/" + std::string(name) + std::string(kSegmentSuffix);
+}
+
+std::string RunFolder::near_segment(std::string_view client) const {
+  return segment("near-" + std::string(client));
+}
+
+bool IsValidRunId(std::string_view id) {
+  return !id.empty() && id.size() <= 255 && id != "." && id != ".." &&
+         id.find('/') == std::string_view::npos && id.find('\0') == std::string_view::npos;
+}
+
+std::string RunIdStem(std::string_view project) {
+  std::string stem;
+  for (std::string_view rest = project; !rest.empty();) {
+    Utf8Char next = NextUtf8(rest);
+    if (stem.size() + next.length > kLongestStem) break;
+    if (next.valid && SuitsFileName(next.code)) {
+      stem += rest.substr(0, next.length);
+    } else {
+      stem.append(next.valid ? 1 : next.length, '_');
+    }
+    rest.remove_prefix(next.length);
+  }
+  if (stem.empty()) return "project";
+  // A name that begins so would be hidden, or taken for an option.
+  if (stem[0] == '.' || stem[0] == '-') stem[0] = '_';
+  return stem;
+}
+
+}  // namespace tenon::run

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading JSON members into a struct, strictly: an absent member keeps its default, a member of the
+// wrong type is remembered as the error. Strings go through json::EncodeBytes/DecodeBytes, so any
+// bytes (arguments, paths, environment) come back as they were.
+#ifndef TENON_RUN_MEMBERS_H_
+#define TENON_RUN_MEMBERS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace tenon::run {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+json::Value ToJsonText(std::string_view bytes);
+json::Array ToJsonTexts(const std::vector<std::string>& texts);
+json::Array ToJsonPairs(const Pairs& pairs);  // [["a", "b"], …]: keeps order and repeats
+// A number that JSON has no word for becomes "NaN", "Infinity" or "-Infinity".
+json::Value ToJsonNumber(double number);
+std::optional<double> NumberFromJson(const json::Value& value);
+
+// Keeps a reference to the object; the object must outlive it.
+class Members {
+ public:
+  explicit Members(const json::Object& object) : object_(object) {}
+
+  void Read(std::string_view key, std::string& out);
+  void Read(std::string_view key, int64_t& out);
+  void Read(std::string_view key, uint64_t& out);
+  void Read(std::string_view key, int& out);
+  void Read(std::string_view key, uint32_t& out);
+  void Read(std::string_view key, bool& out);
+  void Read(std::string_view key, double& out);
+  void Read(std::string_view key, std::vector<std::string>& out);
+  void Read(std::string_view key, Pairs& out);
+  template <typename T>
+  void Read(std::string_view key, std::optional<T>& out) {
+    if (!Find(key)) return;
+    T value{};
+    Read(key, value);
+    out = std::move(value);
+  }
+  // Members that are objects or arrays: nullptr when absent.
+  const json::Object* ReadObject(std::string_view key);
+  const json::Array* ReadArray(std::string_view key);
+
+  // Says that `key` is wrong; the first such word counts.
+  void Fail(std::string_view key, std::string_view should_be);
+  bool failed() const { return !problem_.empty(); }
+  // kInvalid with the first problem.
+  Status status() const;
+
+ private:
+  const json::Value* Find(std::string_view key) const;  // null and absent are the same
+
+  const json::Object& object_;
+  std::string problem_;
+};
+
+}  // namespace tenon::run
+
+#endif  // TENON_RUN_MEMBERS_H_
