@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A control group (v2) per run, where we may make one: the one way to know every process of a run
+// whatever it does. All of it is files, so it needs no system call newer than cgroups themselves.
+#ifndef TENON_EXECUTOR_CGROUP_H_
+#define TENON_EXECUTOR_CGROUP_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tenon::executor {
+
+// Where the v2 hierarchy is mounted: at /sys/fs/cgroup, at /sys/fs/cgroup/unified beside v1, or
+// anywhere else. `root` is the part of the hierarchy that the mount shows ("/" = all of it).
+struct CgroupMount {
+  std::string mount_point;
+  std::string root;
+};
+std::optional<CgroupMount> FindCgroupMount(std::string_view mountinfo);
+
+// Folder of the group in a /proc/PID/cgroup text, as seen through that mount. nullopt: v1 only, or
+// outside of what the mount shows.
+std::optional<std::string> CgroupFolder(const CgroupMount& mount, std::string_view proc_cgroup);
+
+std::string CgroupName(std::string_view run_key);  // "tenon-<key>"
+
+// Makes the run's group below our own. An Error is the usual case for a plain login.
+Result<std::string> MakeRunCgroup(const std::string& run_key);
+// Looks for the group of a run somebody else started; "" = there is none.
+std::string FindRunCgroup(const std::string& run_key);
+
+// Every process in the group and those below it.
+std::vector<pid_t> CgroupProcesses(const std::string& folder);
+// Kills all of them at once where the kernel can (5.14); false where it can't.
+bool KillCgroup(const std::string& folder);
+// Whether the kernel killed something in it for memory.
+bool CgroupOutOfMemory(const std::string& folder);
+// Removes the group and those below it; one that is not empty stays.
+void RemoveCgroup(const std::string& folder);
+
+}  // namespace tenon::executor
+
+#endif  // TENON_EXECUTOR_CGROUP_H_

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/process_executor.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "executor/cgroup.h"
+#include "run/env_vars.h"
+
+namespace tenon::executor {
+namespace {
+
+constexpr int64_t kEndLimitUs = 10'000'000;
+
+}  // namespace
+
+ProcessExecutor::~ProcessExecutor() {
+  if (!cgroup_.empty()) RemoveCgroup(cgroup_);
+}
+
+Result<pid_t> ProcessExecutor::Start(const ExecRequest& request) {
+  TENON_CHECK(pid_ == 0);
+  run_key_ = request.run_key;
+  reaper_ = ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+  if (auto us = IdentifyProcess(::getpid())) our_start_ticks_ = us->start_ticks;
+
+  SpawnOptions options;
+  options.argv = request.argv;
+  options.cwd = request.cwd;
+  options.env = request.env;
+  options.env[run::env::kRunKey] = request.run_key;
+  options.stdout_fd = request.stdout_fd;
+  options.stderr_fd = request.stderr_fd;
+  options.new_session = true;
+  auto pid = SpawnInCgroup(std::move(options));
+  if (!pid.ok()) return std::move(pid).error();
+  return pid_ = *pid;
+}
+
+Result<pid_t> ProcessExecutor::SpawnInCgroup(SpawnOptions options) {
+  UniqueFd procs, entered, entered_in_child;
+  if (use_cgroup_) {
+    if (auto made = MakeRunCgroup(run_key_); made.ok()) cgroup_ = *made;
+  }
+  if (!cgroup_.empty()) {
+    auto opened = OpenFile(cgroup_ + "/cgroup.procs", O_WRONLY);
+    int ends[2];
+    if (opened.ok() && ::pipe2(ends, O_CLOEXEC) == 0) {
+      procs = std::move(*opened);
+      entered.Reset(ends[0]);
+      entered_in_child.Reset(ends[1]);
+      // The child goes in by itself, before it is the script, so nothing of the script is outside.
+      options.in_child = [into = procs.get(), tell = entered_in_child.get()] {
+        if (::write(into, "0", 1) != 1) return;
+        ssize_t ignored = ::write(tell, "1", 1);
+        (void)ignored;
+      };
+    }
+  }
+  auto pid = Spawn(options);
+  entered_in_child.Reset();
+  char byte = 0;
+  bool inside = pid.ok() && entered.valid() && ::read(entered.get(), &byte, 1) == 1;
+  if (!inside && !cgroup_.empty()) {
+    RemoveCgroup(cgroup_);
+    cgroup_.clear();
+  }
+  return pid;
+}
+
+TreeQuery ProcessExecutor::Query() const {
+  TreeQuery query;
+  query.run_key = run_key_;
+  query.cgroup = cgroup_;
+  query.supervisor = ::getpid();
+  query.not_before_ticks = our_start_ticks_;
+  return query;
+}
+
+void ProcessExecutor::Signal(int signal) {
+  if (pid_ == 0 || NobodyLeft()) return;
+  // The group first, in one call that nobody can slip through; then whoever has left it.
+  ::kill(-pid_, signal);
+  TreeScan scan = ScanTree(Query());
+  std::vector<TreeProcess> others;
+  for (const TreeProcess& process : scan.processes) {
+    if (process.group == pid_) {
+      signaled_.insert({process.pid, process.start_ticks});
+    } else {
+      others.push_back(process);
+    }
+  }
+  SignalProcesses(others, signal, &signaled_);
+}
+
+std::optional<Exit> ProcessExecutor::Reap() {
+  std::optional<Exit> exit;
+  for (;;) {
+    int status = 0;
+    struct rusage usage {};
+    pid_t child = ::wait4(-1, &status, WNOHANG, &usage);
+    if (child == 0) break;
+    if (child < 0) {
+      if (errno == EINTR) continue;
+      childless_ = errno == ECHILD;
+      break;
+    }
+    peak_rss_bytes_ = std::max<int64_t>(peak_rss_bytes_, int64_t{usage.ru_maxrss} * 1024);
+    if (child != pid_) continue;
+    exit.emplace();
+    exit->status = DecodeWaitStatus(status);
+    exit->out_of_memory = !cgroup_.empty() && CgroupOutOfMemory(cgroup_);
+  }
+  if (exit) exit->peak_rss_bytes = peak_rss_bytes_;
+  return exit;
+}
+
+bool ProcessExecutor::NobodyLeft() {
+  if (!reaper_ || !childless_) return false;
+  return cgroup_.empty() || CgroupProcesses(cgroup_).empty();
+}
+
+int64_t ProcessExecutor::CountLeft() {
+  if (pid_ == 0 || NobodyLeft()) return 0;
+  return static_cast<int64_t>(ScanTree(Query()).processes.size());
+}
+
+run::Proof ProcessExecutor::EndAll(bool thorough) {
+  if (thorough || !NobodyLeft()) {
+    // Without /proc the group is all that can be reached.
+    if (pid_ > 0 && !Exists("/proc/self/stat")) ::kill(-pid_, SIGKILL);
+    return EndTree(Query(), kEndLimitUs, &signaled_);
+  }
+  run::Proof proof;
+  proof.method = cgroup_.empty() ? "subreaper" : "cgroup";
+  proof.ended = static_cast<int64_t>(signaled_.size());
+  proof.gpu = GpuRemark();
+  return proof;
+}
+
+}  // namespace tenon::executor
