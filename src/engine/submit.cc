@@ -3,6 +3,7 @@
 // Submit() as the table of contents; the barriers are written between the steps.
 #include "engine/submit.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tag` and `note`: what the user says about a run afterwards.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/print.h"
+#include "engine/runs.h"
+
+namespace tenon::cli {
+namespace {
+
+struct TagOptions {
+  std::string run;
+  std::vector<std::string> tags;
+  std::vector<std::string> remove;
+};
+
+void PrintTags(const Session& session, const journal::RunView& run) {
+  json::Object object;
+  Table table({{"Tag"}, {"Value"}});
+  for (const auto& [name, value] : run.tags) {
+    object[json::EncodeBytes(name)] = json::EncodeBytes(value);
+    table.Add({ForTerminal(name), ForTerminal(value)});
+  }
+  if (run.tags.empty() && !session.WantsJson()) {
+    PrintErr("the run " + run.spec.id + " has no tags\n");
+    return;
+  }
+  PrintListing(session, object, table);
+}
+
+Result<int> Tag(Session& session, const TagOptions& options) {
+  TENON_TRY(const std::string run_id, session.ResolveRun(options.run));
+  TENON_TRY(engine::Context * context, session.Context());
+  run::Annotation annotation;
+  for (const std::string& tag : options.tags) {
+    const size_t equals = tag.find('=');
+    if (tag.empty() || equals == 0) return Invalid("a tag needs a name: NAME or NAME=VALUE");
+    annotation.set_tags.emplace_back(tag.substr(0, equals),
+                                     equals == std::string::npos ? "" : tag.substr(equals + 1));
+  }
+  annotation.remove_tags = options.remove;
+  if (!annotation.set_tags.empty() || !annotation.remove_tags.empty()) {
+    TENON_TRY_VOID(engine::Annotate(*context, run_id, annotation));
+  }
+  TENON_TRY(const journal::RunView run, engine::GetRun(*context, run_id));
+  PrintTags(session, run);
+  return 0;
+}
+
+struct NoteOptions {
+  std::string run;
+  std::vector<std::string> words;
+  std::string name;
+  bool hide = false, unhide = false;
+};
+
+Result<int> Note(Session& session, const NoteOptions& options) {
+  TENON_TRY(const std::string run_id, session.ResolveRun(options.run));
+  TENON_TRY(engine::Context * context, session.Context());
+  run::Annotation annotation;
+  if (!options.words.empty()) annotation.note = Join(options.words, " ");
+  if (!options.name.empty()) annotation.name = options.name;
+  if (options.hide || options.unhide) annotation.hidden = options.hide;
+  if (annotation.note || annotation.name || annotation.hidden) {
+    TENON_TRY_VOID(engine::Annotate(*context, run_id, annotation));
+  }
+  TENON_TRY(const journal::RunView run, engine::GetRun(*context, run_id));
+  if (session.WantsJson()) {
+    PrintOut(json::PrintPretty(json::Object{{"run_id", json::EncodeBytes(run_id)},
+                                            {"name", json::EncodeBytes(run.name)},
+                                            {"note", json::EncodeBytes(run.note)},
+                                            {"hidden", run.hidden}}) +
+             "\n");
+  } else if (!run.note.empty()) {
+    PrintOut(ForTerminal(run.note) + "\n");
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command TagCommand() {
+  return {{{"tag"}},
+          "Show or change the tags of a run",
+          "Without tags it lists them.",
+          {"tenon tag last best", "tenon tag 12 dataset=v3 best", "tenon tag 12 --remove best"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<TagOptions>();
+            app.add_option("RUN", options->run, "The run: id, number, beginning of an id, or `last`")->required();
+            app.add_option("TAG", options->tags, "NAME or NAME=VALUE");
+            app.add_option("--remove", options->remove, "Take this tag off (may be repeated)")
+                ->type_name("NAME")
+                ->allow_extra_args(false);
+            return [options](Session& session) { return Tag(session, *options); };
+          }};
+}
+
+Command NoteCommand() {
+  return {{{"note"}},
+          "Show or change the note of a run; name or hide it",
+          "",
+          {"tenon note last \"learning rate too high\"", "tenon note 12 --name baseline", "tenon note 12 --hide"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<NoteOptions>();
+            app.add_option("RUN", options->run, "The run: id, number, beginning of an id, or `last`")->required();
+            app.add_option("TEXT", options->words, "The note; replaces the old one");
+            app.add_option("--name", options->name, "Give the run a name")->type_name("NAME");
+            auto* hide = app.add_flag("--hide", options->hide, "Leave it out of listings");
+            app.add_flag("--unhide", options->unhide, "Show it in listings again")->excludes(hide);
+            return [options](Session& session) { return Note(session, *options); };
+          }};
+}
+
+}  // namespace tenon::cli

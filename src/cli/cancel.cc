@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/print.h"
+#include "cli/run_json.h"
+#include "cli/run_option.h"
+#include "cli/watch.h"
+#include "engine/runs.h"
+
+namespace tenon::cli {
+namespace {
+
+struct Options {
+  RunOption run;
+  std::string grace;
+  bool no_wait = false;
+};
+
+Result<int> Act(Session& session, const Options& options) {
+  TENON_TRY(const journal::RunView before, options.run.Get(session, ""));
+  const std::string& run_id = before.spec.id;
+  TENON_TRY(engine::Context * context, session.Context());
+  engine::CancelOptions cancel;
+  TENON_TRY(cancel.grace_us, ParseTime("--grace", options.grace));
+  cancel.wait = !options.no_wait;
+  TENON_TRY(const journal::RunView run, engine::Cancel(*context, run_id, cancel));
+  if (session.WantsJson()) {
+    PrintOut(json::PrintPretty(RunToJson(run)) + "\n");
+    return 0;
+  }
+  std::string text = run_id + ": " + ShownState(run);
+  if (run::IsFinal(before.state)) {
+    text += " (it had ended already)";
+  } else if (run.end && run.end->proof) {
+    const run::Proof& proof = *run.end->proof;
+    text += "; processes left: " + std::to_string(proof.left) + " (looked by " + proof.method + ")";
+    if (!proof.remark.empty()) text += ", " + proof.remark;
+  }
+  PrintOut(text + "\n");
+  return 0;
+}
+
+}  // namespace
+
+Command CancelCommand() {
+  return {{{"cancel"}, {"experiment", "cancel"}},
+          "Stop a run: ask it to end, then kill everything of it",
+          "The script gets SIGTERM; what is left of it after the grace time is killed, with all its children.",
+          {"tenon cancel last", "tenon cancel 12 --grace 5s"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<Options>();
+            AddRunOption(app, &options->run);
+            app.add_option("--grace", options->grace, "How long the script may take to end (the run's own)")
+                ->type_name("TIME");
+            app.add_flag("--no-wait", options->no_wait, "Return when the request is on record");
+            return [options](Session& session) { return Act(session, *options); };
+          }};
+}
+
+}  // namespace tenon::cli

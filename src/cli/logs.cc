@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/print.h"
+#include "cli/terminal_reporter.h"
+#include "engine/artifacts.h"
+#include "engine/follow.h"
+#include "engine/runs.h"
+
+namespace tenon::cli {
+namespace {
+
+struct Options {
+  std::string run = "last";
+  bool follow = false;
+  std::string raw;
+  bool timestamps = false;
+};
+
+// One JSON object a line, for programs.
+class JsonLines : public engine::Reporter {
+ public:
+  void OnOutput(run::Stream stream, std::string_view bytes, int64_t time_us) override {
+    PrintOut(json::Print(json::Object{{"time_utc", FormatUtc(time_us)},
+                                      {"stream", stream == run::Stream::kStdout ? "stdout" : "stderr"},
+                                      {"text", json::EncodeBytes(bytes)}}) +
+             "\n");
+    FlushOut();
+  }
+};
+
+// Each line with the time its first byte came.
+class Timestamped : public engine::Reporter {
+ public:
+  void OnOutput(run::Stream, std::string_view bytes, int64_t time_us) override {
+    while (!bytes.empty()) {
+      if (line_start_) PrintOut(FormatUtc(time_us) + " ");
+      const size_t end = bytes.find('\n');
+      line_start_ = end != std::string_view::npos;
+      const size_t n = line_start_ ? end + 1 : bytes.size();
+      PrintOut(bytes.substr(0, n));
+      bytes.remove_prefix(n);
+    }
+    FlushOut();
+  }
+
+ private:
+  bool line_start_ = true;
+};
+
+Result<int> PrintRaw(engine::Context& context, const std::string& run_id, const std::string& which) {
+  TENON_TRY_VOID(engine::ReadOutput(context, run_id, which != "stderr", which != "stdout",
+                                    [](run::Stream, std::string_view bytes) {
+                                      PrintOut(bytes);
+                                      return Status();
+                                    }));
+  return 0;
+}
+
+Result<int> Act(Session& session, const Options& options) {
+  TENON_TRY(const std::string run_id, session.ResolveRun(options.run));
+  TENON_TRY(engine::Context * context, session.Context());
+  if (!options.raw.empty() && !options.follow) return PrintRaw(*context, run_id, options.raw);
+  InterruptWatch interrupt;
+  engine::FollowOptions follow;
+  follow.wait = options.follow;
+  follow.stop = &interrupt.stop();
+  TerminalReporter plain({.quiet = !options.raw.empty()});
+  JsonLines lines;
+  Timestamped timestamped;
+  engine::Reporter* reporter = &plain;
+  if (session.WantsJson()) reporter = &lines;
+  else if (options.timestamps) reporter = &timestamped;
+  TENON_TRY(const auto followed, engine::Follow(*context, run_id, follow, *reporter));
+  if (options.follow && !followed.end) return 130;
+  return 0;
+}
+
+}  // namespace
+
+Command LogsCommand() {
+  return {{{"logs"}},
+          "Show what a run's script printed",
+          "Without -f: what is there now. Standard output and error of the script go to ours.",
+          {"tenon logs", "tenon logs -f 12", "tenon logs last --raw stdout > out.txt"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<Options>();
+            app.add_option("RUN", options->run, "The run: id, number, beginning of an id, or `last`");
+            app.add_flag("-f,--follow", options->follow, "Go on until the run ends; Ctrl-C stops watching only");
+            app.add_option("--raw", options->raw, "The script's exact bytes on standard output: stdout, stderr, both")
+                ->check(CLI::IsMember({"stdout", "stderr", "both"}))
+                ->type_name("WHICH");
+            app.add_flag("--timestamps", options->timestamps, "Put the time before each line");
+            return [options](Session& session) { return Act(session, *options); };
+          }};
+}
+
+}  // namespace tenon::cli

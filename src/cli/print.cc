@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/print.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/text.h"
+#include "run/env_vars.h"
+
+namespace tenon::cli {
+namespace {
+
+constexpr size_t kBufferSize = 64u << 10;
+
+std::string& OutBuffer() {
+  static std::string buffer;
+  return buffer;
+}
+
+void WriteOut(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (n >= 0) {
+      text.remove_prefix(static_cast<size_t>(n));
+    } else if (errno == EPIPE) {
+      ::_exit(0);  // the reader has seen enough
+    } else if (errno != EINTR && errno != EAGAIN) {
+      PrintErr(std::string("error: writing standard output: ") + std::strerror(errno) + "\n");
+      ::_exit(1);
+    }
+  }
+}
+
+bool ColorOn(int fd) {
+  const char* no_color = std::getenv(run::env::kNoColor);
+  if (no_color && *no_color) return false;
+  const char* term = std::getenv("TERM");
+  if (term && std::strcmp(term, "dumb") == 0) return false;
+  return ::isatty(fd) == 1;
+}
+
+// Digits before the decimal point, so that numbers of a column can be lined up there.
+size_t PointAt(std::string_view cell) {
+  const size_t point = cell.find_first_of(".e");
+  return point == std::string_view::npos ? cell.size() : point;
+}
+
+std::string Padding(size_t n) { return std::string(n, ' '); }
+
+std::string CutTo(std::string_view text, size_t width) {
+  std::string cut;
+  size_t i = 0;
+  while (i < text.size()) {
+    size_t n = 1;
+    while (i + n < text.size() && (static_cast<unsigned char>(text[i + n]) & 0xC0) == 0x80) ++n;
+    if (DisplayWidth(cut) + DisplayWidth(text.substr(i, n)) + 1 > width) break;
+    cut += text.substr(i, n);
+    i += n;
+  }
+  return cut + "…";
+}
+
+}  // namespace
+
+void PrintOut(std::string_view text) {
+  std::string& buffer = OutBuffer();
+  if (text.size() >= kBufferSize) {
+    FlushOut();
+    WriteOut(text);
+    return;
+  }
+  buffer += text;
+  if (buffer.size() >= kBufferSize) FlushOut();
+}
+
+void FlushOut() {
+  WriteOut(OutBuffer());
+  OutBuffer().clear();
+}
+
+void PrintErr(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
+    if (n < 0 && errno != EINTR) return;
+    if (n > 0) text.remove_prefix(static_cast<size_t>(n));
+  }
+}
+
+bool ColorOut() {
+  static const bool on = ColorOn(STDOUT_FILENO);
+  return on;
+}
+
+bool ColorErr() {
+  static const bool on = ColorOn(STDERR_FILENO);
+  return on;
+}
+
+std::string Styled(std::string_view text, Style style, bool on) {
+  if (!on) return std::string(text);
+  const char* code = "";
+  switch (style) {
+    case Style::kBold: code = "1"; break;
+    case Style::kDim: code = "2"; break;
+    case Style::kRed: code = "31"; break;
+    case Style::kGreen: code = "32"; break;
+    case Style::kYellow: code = "33"; break;
+    case Style::kCyan: code = "36"; break;
+  }
+  return std::string("\033[") + code + "m" + std::string(text) + "\033[0m";
+}
+
+int TerminalWidth() {
+  if (const char* columns = std::getenv("COLUMNS")) {
+    if (const int n = std::atoi(columns); n >= 20) return n;
+  }
+  struct winsize size;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) return size.ws_col;
+  return 80;
+}
+
+void PrintError(const Error& error) {
+  FlushOut();
+  std::string text = Styled("error:", Style::kRed, ColorErr()) + " " + error.message + "\n";
+  if (!error.hint.empty()) {
+    text += "\n" + Styled("hint:", Style::kCyan, ColorErr()) + " " + error.hint + "\n";
+  }
+  PrintErr(text);
+}
+
+std::string Table::ToText(int width, bool color) const {
+  const size_t n = columns_.size();
+  std::vector<size_t> widths(n), before(n, 0), after(n, 0);
+  for (size_t c = 0; c < n; ++c) {
+    for (const auto& row : rows_) {
+      if (columns_[c].numeric) {
+        before[c] = std::max(before[c], PointAt(row[c]));
+        after[c] = std::max(after[c], row[c].size() - PointAt(row[c]));
+      } else {
+        widths[c] = std::max(widths[c], DisplayWidth(row[c]));
+      }
+    }
+    widths[c] = std::max({widths[c], before[c] + after[c], DisplayWidth(columns_[c].title)});
+  }
+  if (width > 0) {  // give from the widest text column until the line fits
+    size_t total = n == 0 ? 0 : 2 * (n - 1);
+    for (const size_t w : widths) total += w;
+    while (total > static_cast<size_t>(width)) {
+      size_t widest = n;
+      for (size_t c = 0; c < n; ++c) {
+        if (columns_[c].numeric || widths[c] <= std::max<size_t>(12, columns_[c].title.size())) continue;
+        if (widest == n || widths[c] > widths[widest]) widest = c;
+      }
+      if (widest == n) break;
+      --widths[widest];
+      --total;
+    }
+  }
+  auto line = [&](const std::vector<std::string>& cells, bool header) {
+    std::string text;
+    for (size_t c = 0; c < n; ++c) {
+      std::string cell = cells[c];
+      if (!header && columns_[c].numeric && !cell.empty()) {
+        cell = Padding(before[c] - std::min(before[c], PointAt(cell))) + cell;
+      }
+      if (DisplayWidth(cell) > widths[c]) cell = CutTo(cell, widths[c]);
+      text += cell;
+      if (c + 1 < n) text += Padding(widths[c] - DisplayWidth(cell) + 2);
+    }
+    while (text.ends_with(' ')) text.pop_back();
+    return text + "\n";
+  };
+  std::vector<std::string> titles, dashes;
+  for (size_t c = 0; c < n; ++c) {
+    titles.push_back(columns_[c].title);
+    dashes.push_back(std::string(widths[c], '-'));
+  }
+  std::string head = line(titles, true);
+  if (color) head = Styled(head.substr(0, head.size() - 1), Style::kBold, true) + "\n";
+  std::string text = head + line(dashes, true);
+  for (const auto& row : rows_) text += line(row, false);
+  return text;
+}
+
+std::string Table::ToTsv() const {
+  std::string text;
+  for (const auto& row : rows_) {
+    for (size_t c = 0; c < row.size(); ++c) {
+      std::string cell = row[c];
+      std::replace_if(cell.begin(), cell.end(), [](char b) { return b == '\t' || b == '\n' || b == '\r'; }, ' ');
+      text += (c ? "\t" : "") + cell;
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+void PrintListing(const Session& session, const json::Value& value, const Table& table) {
+  if (session.WantsJson()) {
+    PrintOut(json::PrintPretty(value, session.globals.output == "jsonc" && ColorOut()) + "\n");
+  } else if (session.globals.output == "tsv") {
+    PrintOut(table.ToTsv());
+  } else {
+    PrintOut(table.ToText(::isatty(STDOUT_FILENO) == 1 ? TerminalWidth() : 0, ColorOut()));
+  }
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/watch.h"
+#include "engine/submit.h"
+
+namespace tenon::cli {
+namespace {
+
+struct Options {
+  WatchOptions watch;
+  std::string grace, timeout;
+  std::vector<std::string> secrets;
+};
+
+Result<int> Act(Session& session, const Options& options, std::vector<std::string> words) {
+  if (words.empty()) {
+    return Invalid("which run shall run again?").WithHint("`tenon rerun last` repeats the newest one");
+  }
+  engine::RerunRequest request;
+  TENON_TRY(request.run_id, session.ResolveRun(words.front()));
+  words.erase(words.begin());
+  if (!words.empty()) request.arguments = words;
+  TENON_TRY(request.grace_us, ParseTime("--grace", options.grace));
+  TENON_TRY(request.timeout_us, ParseTime("--timeout", options.timeout));
+  TENON_TRY(request.secrets, ReadSecrets(options.secrets, session.environment));
+  request.environment = session.environment;
+  TENON_TRY(engine::Context * context, session.Context());
+  InterruptWatch interrupt;
+  TerminalReporter reporter({.quiet = options.watch.quiet, .show_output = !options.watch.quiet});
+  TENON_TRY(const std::string run_id, engine::Rerun(*context, std::move(request), reporter));
+  return Watch(session, run_id, options.watch, interrupt, reporter);
+}
+
+}  // namespace
+
+Command RerunCommand() {
+  return {{{"rerun"}},
+          "Run a recorded run's files again, as a new run",
+          "The files are those of the recorded run, not the present ones. Arguments after the run's name "
+          "replace all the old ones.",
+          {"tenon rerun last", "tenon rerun 12 --epochs 20"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<Options>();
+            AddWatchOptions(app, &options->watch);
+            app.add_option("--grace", options->grace, "How long a canceled script may take to end (30s)")
+                ->type_name("TIME");
+            app.add_option("--timeout", options->timeout, "Stop the script after this long")->type_name("TIME");
+            app.add_option("--secret", options->secrets, "Give the script a secret: NAME, NAME=@FILE, NAME=$VAR")
+                ->type_name("NAME")
+                ->allow_extra_args(false);
+            app.prefix_command();
+            app.usage("Usage: tenon rerun [OPTIONS] RUN [ARGUMENTS...]");
+            return [&app, options](Session& session) { return Act(session, *options, app.remaining()); };
+          },
+          /*starts_script=*/true};
+}
+
+}  // namespace tenon::cli

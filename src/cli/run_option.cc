@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_option.h"
+
+#include <CLI/CLI.hpp>
+
+#include "engine/runs.h"
+
+namespace tenon::cli {
+
+Result<std::string> RunOption::Name(const std::string& otherwise) const {
+  if (!word.empty()) return word;
+  if (!option.empty()) return option;
+  if (!otherwise.empty()) return otherwise;
+  return Invalid("which run?").WithHint(
+      "name it by id, number, beginning of an id, or `last`; `tenon runs` lists them");
+}
+
+Result<journal::RunView> RunOption::Get(Session& session, const std::string& otherwise) const {
+  TENON_TRY(const std::string name, Name(otherwise));
+  TENON_TRY(const std::string run_id, session.ResolveRun(name));
+  TENON_TRY(engine::Context * context, session.Context());
+  return engine::GetRun(*context, run_id);
+}
+
+void AddRunOption(CLI::App& app, RunOption* run) {
+  app.add_option("RUN", run->word, "The run: id, number, beginning of an id, or `last`");
+  app.add_option("-r,--run", run->option, "The same as an option")->type_name("RUN");
+  app.add_option("-t,--target", run->target, "Accepted as the Workbench did; a run knows its target")
+      ->type_name("NAME");
+}
+
+}  // namespace tenon::cli

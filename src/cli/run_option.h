@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_CLI_RUN_OPTION_H_
+#define TENON_CLI_RUN_OPTION_H_
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/session.h"
+#include "journal/fold.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tenon::cli {
+
+// "Which run": a word, or -r/--run as the Workbench had it, and the -t/--target that it asked for and
+// we don't need, since a run knows its own.
+struct RunOption {
+  std::string word;
+  std::string option;
+  std::string target;
+
+  // `otherwise` when neither was given; empty: kInvalid.
+  Result<std::string> Name(const std::string& otherwise) const;
+  // Finds and refreshes the run.
+  Result<journal::RunView> Get(Session& session, const std::string& otherwise) const;
+};
+
+void AddRunOption(CLI::App& app, RunOption* run);
+
+}  // namespace tenon::cli
+
+#endif  // TENON_CLI_RUN_OPTION_H_

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/terminal_reporter.h"
+
+#include <unistd.h>
+
+#include <csignal>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/print.h"
+
+namespace tenon::cli {
+namespace {
+
+constexpr int64_t kSlowUs = 500'000;
+constexpr int64_t kRedrawUs = 100'000;
+
+std::atomic<bool> g_stop{false};
+struct sigaction g_old_action;
+
+void OnInterrupt(int) {
+  if (g_stop.exchange(true)) ::_exit(130);
+}
+
+}  // namespace
+
+InterruptWatch::InterruptWatch() {
+  g_stop = false;
+  struct sigaction action {};
+  action.sa_handler = OnInterrupt;
+  ::sigaction(SIGINT, &action, &g_old_action);
+}
+
+InterruptWatch::~InterruptWatch() { ::sigaction(SIGINT, &g_old_action, nullptr); }
+
+const std::atomic<bool>& InterruptWatch::stop() const { return g_stop; }
+
+TerminalReporter::~TerminalReporter() { ClearProgress(); }
+
+void TerminalReporter::ClearProgress() {
+  if (progress_shown_) PrintErr("\r\033[K");
+  progress_shown_ = false;
+}
+
+void TerminalReporter::Say(std::string_view line) {
+  if (options_.quiet) return;
+  ClearProgress();
+  PrintErr((at_line_start_ ? "" : "\n") + std::string(line) + "\n");
+  at_line_start_ = true;
+}
+
+void TerminalReporter::OnRunId(const std::string& run_id) {
+  run_id_ = run_id;
+  if (options_.workbench) {
+    PrintOut("RunId: " + run_id +
+             "\n\nExecuting user inputs .....\n===========================\n\n");
+    FlushOut();
+  } else {
+    Say(Styled("RunId: " + run_id, Style::kBold, ColorErr()));
+  }
+}
+
+void TerminalReporter::OnStep(const run::Step& step) {
+  if (!options_.steps && step.duration_us < kSlowUs) return;
+  std::string line = step.name + ": " + HumanDuration(step.duration_us);
+  if (!step.detail.empty()) line += " (" + step.detail + ")";
+  Say(Styled(line, Style::kDim, ColorErr()));
+}
+
+void TerminalReporter::OnNotice(const run::Notice& notice) {
+  const bool info = notice.level == run::Level::kInfo;
+  std::string line = Styled(info ? "note:" : notice.level == run::Level::kWarning ? "warning:" : "error:",
+                            info ? Style::kCyan : Style::kYellow, ColorErr());
+  line += " " + ForTerminal(notice.text);
+  if (!notice.hint.empty()) line += " (" + ForTerminal(notice.hint) + ")";
+  Say(line);
+}
+
+void TerminalReporter::OnState(run::State state, const std::string& reason) {
+  if (state == run::State::kCancelRequested) {
+    Say("stopping" + (reason.empty() ? "" : ": " + reason));
+  }
+}
+
+void TerminalReporter::OnOutput(run::Stream stream, std::string_view bytes, int64_t) {
+  if (!options_.show_output || bytes.empty()) return;
+  ClearProgress();
+  if (stream == run::Stream::kStdout) {
+    PrintOut(bytes);
+    FlushOut();
+    if (::isatty(STDOUT_FILENO) == 1) at_line_start_ = bytes.back() == '\n';
+  } else {
+    PrintErr(bytes);
+    at_line_start_ = bytes.back() == '\n';
+  }
+}
+
+void TerminalReporter::OnGap(const run::Gap& gap) {
+  Say(Styled("warning:", Style::kYellow, ColorErr()) + " recording stopped for a while (" + gap.reason +
+      "): " + HumanBytes(gap.stdout_bytes + gap.stderr_bytes) + " of output and " +
+      Count(gap.records, "record", "records") + " are not on record; the script went on");
+}
+
+void TerminalReporter::OnHole(uint64_t bytes) {
+  Say(Styled("warning:", Style::kYellow, ColorErr()) + " " + HumanBytes(bytes) +
+      " of the journal are damaged and left out");
+}
+
+void TerminalReporter::OnEnd(const run::End& end) {
+  if (options_.workbench) {
+    PrintOut("\nExecution Details\n=================\nRunId: " + run_id_ + "\n");
+    FlushOut();
+  }
+  const bool good = end.state == run::State::kCompleted;
+  std::string line = Styled(run::StateName(end.state), good ? Style::kGreen : Style::kRed, ColorErr());
+  if (end.duration_us > 0) line += " after " + HumanDuration(end.duration_us);
+  if (!end.reason.empty()) {
+    line += ": " + ForTerminal(end.reason);
+  } else if (!good && end.exit_code) {
+    line += ": exit code " + std::to_string(*end.exit_code);
+  }
+  Say(line);
+}
+
+void TerminalReporter::OnProgress(std::string_view what, uint64_t done, uint64_t total) {
+  if (options_.quiet || ::isatty(STDERR_FILENO) != 1) return;
+  const int64_t now = SystemClock().MonotonicUs();
+  if (what != progress_what_) {
+    progress_what_ = what;
+    progress_since_us_ = now;
+  }
+  if (now - progress_since_us_ < kSlowUs || now - progress_drawn_us_ < kRedrawUs) return;
+  progress_drawn_us_ = now;
+  std::string line = std::string(what) + " " + std::to_string(done);
+  if (total > 0) line += "/" + std::to_string(total);
+  PrintErr("\r\033[K" + line + " (" + HumanDuration(now - progress_since_us_) + ")");
+  progress_shown_ = true;
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/watch.h"
+
+#include <CLI/CLI.hpp>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/print.h"
+#include "engine/follow.h"
+#include "engine/runs.h"
+
+namespace tenon::cli {
+namespace {
+
+void PrintRunId(const Session& session, const std::string& run_id, const std::string& status) {
+  if (session.WantsJson()) {
+    PrintOut(json::Print(json::Object{{"run_id", json::EncodeBytes(run_id)}, {"status", status}}) + "\n");
+  } else {
+    PrintOut(run_id + "\n");
+  }
+  FlushOut();
+}
+
+}  // namespace
+
+void AddWatchOptions(CLI::App& app, WatchOptions* options) {
+  app.add_flag("-a,--detach", options->detach, "Return at once with the run's id; the run goes on");
+  app.add_flag("-q,--quiet", options->quiet, "Print the run's id and nothing else");
+}
+
+Result<int> Watch(Session& session, const std::string& run_id, const WatchOptions& options,
+                  const InterruptWatch& interrupt, TerminalReporter& reporter) {
+  TENON_TRY(engine::Context * context, session.Context());
+  if (options.detach) {
+    if (!options.workbench || session.WantsJson()) PrintRunId(session, run_id, "Starting");
+    return 0;
+  }
+  if (options.quiet && !session.WantsJson()) PrintRunId(session, run_id, "");
+  engine::FollowOptions follow;
+  follow.stop = &interrupt.stop();
+  TENON_TRY(const engine::Followed followed, engine::Follow(*context, run_id, follow, reporter));
+  if (!followed.end) {
+    PrintErr("\nno longer watching; the run goes on\n  watch again:  tenon logs -f " + run_id +
+             "\n  stop the run: tenon cancel " + run_id + "\n");
+    if (session.WantsJson()) PrintRunId(session, run_id, "Running");
+    return 130;
+  }
+  if (auto status = engine::RefreshRun(*context, run_id); !status.ok()) {
+    PrintErr("warning: the run is recorded, but the index was not updated: " + status.error().message + "\n");
+  }
+  if (session.WantsJson()) PrintRunId(session, run_id, std::string(run::StateName(followed.end->state)));
+  return followed.end->exit_code.value_or(1);
+}
+
+Result<std::vector<engine::Secret>> ReadSecrets(const std::vector<std::string>& words,
+                                                const Environment& environment) {
+  std::vector<engine::Secret> secrets;
+  auto from_environment = [&](const std::string& name) -> Result<std::string> {
+    const auto it = environment.find(name);
+    if (it == environment.end()) {
+      return NotFound("--secret: the environment has no variable " + name)
+          .WithHint("export " + name + " first, or use --secret NAME=@FILE");
+    }
+    return it->second;
+  };
+  for (const std::string& word : words) {
+    const size_t equals = word.find('=');
+    engine::Secret secret;
+    secret.name = word.substr(0, equals);
+    if (secret.name.empty()) return Invalid("--secret " + word + ": a name is missing");
+    if (equals == std::string::npos) {
+      TENON_TRY(secret.value, from_environment(secret.name));
+    } else if (word.compare(equals + 1, 1, "@") == 0) {
+      TENON_TRY(secret.value, ReadFile(word.substr(equals + 2), 1u << 20));
+      while (secret.value.ends_with('\n') || secret.value.ends_with('\r')) secret.value.pop_back();
+    } else if (word.compare(equals + 1, 1, "$") == 0) {
+      TENON_TRY(secret.value, from_environment(word.substr(equals + 2)));
+    } else {
+      return Invalid("--secret " + secret.name + "=…: a value on the command line can be read by others")
+          .WithHint("use --secret " + secret.name + " (from the environment), " + secret.name +
+                    "=@FILE or '" + secret.name + "=$VARIABLE'");
+    }
+    secrets.push_back(std::move(secret));
+  }
+  return secrets;
+}
+
+Result<std::optional<int64_t>> ParseTime(const std::string& option, const std::string& text) {
+  if (text.empty()) return std::optional<int64_t>();
+  const auto us = ParseDuration(text);
+  if (!us) return Invalid(option + " " + text + ": not a length of time").WithHint("write 90s, 10m, 2h or 1h30m");
+  return us;
+}
+
+}  // namespace tenon::cli
