@@ -89,7 +89,9 @@ Command TagCommand() {
           {"tenon tag last best", "tenon tag 12 dataset=v3 best", "tenon tag 12 --remove best"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<TagOptions>();
-            app.add_option("RUN", options->run, "The run: id, number, beginning of an id, or `last`")->required();
+            app.add_option("RUN", options->run,
+                           "The run: id, number, beginning of an id, or `last`")
+                ->required();
             app.add_option("TAG", options->tags, "NAME or NAME=VALUE");
             app.add_option("--remove", options->remove, "Take this tag off (may be repeated)")
                 ->type_name("NAME")
@@ -102,10 +104,13 @@ Command NoteCommand() {
   return {{{"note"}},
           "Show or change the note of a run; name or hide it",
           "",
-          {"tenon note last \"learning rate too high\"", "tenon note 12 --name baseline", "tenon note 12 --hide"},
+          {"tenon note last \"learning rate too high\"", "tenon note 12 --name baseline",
+           "tenon note 12 --hide"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<NoteOptions>();
-            app.add_option("RUN", options->run, "The run: id, number, beginning of an id, or `last`")->required();
+            app.add_option("RUN", options->run,
+                           "The run: id, number, beginning of an id, or `last`")
+                ->required();
             app.add_option("TEXT", options->words, "The note; replaces the old one");
             app.add_option("--name", options->name, "Give the run a name")->type_name("NAME");
             auto* hide = app.add_flag("--hide", options->hide, "Leave it out of listings");

@@ -47,12 +47,14 @@ Result<int> Act(Session& session, const Options& options) {
 Command CancelCommand() {
   return {{{"cancel"}, {"experiment", "cancel"}},
           "Stop a run: ask it to end, then kill everything of it",
-          "The script gets SIGTERM; what is left of it after the grace time is killed, with all its children.",
+          "The script gets SIGTERM; what is left of it after the grace time is killed, with all "
+          "its children.",
           {"tenon cancel last", "tenon cancel 12 --grace 5s"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
             AddRunOption(app, &options->run);
-            app.add_option("--grace", options->grace, "How long the script may take to end (the run's own)")
+            app.add_option("--grace", options->grace,
+                           "How long the script may take to end (the run's own)")
                 ->type_name("TIME");
             app.add_flag("--no-wait", options->no_wait, "Return when the request is on record");
             return [options](Session& session) { return Act(session, *options); };

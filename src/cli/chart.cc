@@ -68,7 +68,8 @@ class Canvas {
   }
   std::string Row(int row) const {
     std::string text;
-    for (int c = 0; c < columns_; ++c) text += Utf8(0x2800 + cells_[static_cast<size_t>(row) * columns_ + c]);
+    for (int c = 0; c < columns_; ++c)
+      text += Utf8(0x2800 + cells_[static_cast<size_t>(row) * columns_ + c]);
     return text;
   }
 
@@ -79,7 +80,8 @@ class Canvas {
 
 }  // namespace
 
-std::string DrawChart(std::string_view title, const std::vector<ChartPoint>& all, int width, int height) {
+std::string DrawChart(std::string_view title, const std::vector<ChartPoint>& all, int width,
+                      int height) {
   const std::vector<ChartPoint> points = Finite(all);
   if (points.empty() || width < 24 || height < 4) return "";
   const Range x = RangeOf(points, &ChartPoint::x), y = RangeOf(points, &ChartPoint::y);
@@ -92,8 +94,10 @@ std::string DrawChart(std::string_view title, const std::vector<ChartPoint>& all
   for (const ChartPoint& point : points) {
     const int dot_x = static_cast<int>(std::lround(x.At(point.x) * (canvas.dots_wide() - 1)));
     const int dot_y = static_cast<int>(std::lround((1 - y.At(point.y)) * (canvas.dots_high() - 1)));
-    if (first) canvas.Dot(dot_x, dot_y);
-    else canvas.Line(last_x, last_y, dot_x, dot_y);
+    if (first)
+      canvas.Dot(dot_x, dot_y);
+    else
+      canvas.Line(last_x, last_y, dot_x, dot_y);
     first = false;
     last_x = dot_x;
     last_y = dot_y;
@@ -101,7 +105,8 @@ std::string DrawChart(std::string_view title, const std::vector<ChartPoint>& all
   std::string text = std::string(title) + "\n";
   for (int row = 0; row < rows; ++row) {
     std::string label = row == 0 ? top : row == rows - 1 ? bottom : "";
-    text += std::string(margin - static_cast<int>(label.size()), ' ') + label + " │" + canvas.Row(row) + "\n";
+    text += std::string(margin - static_cast<int>(label.size()), ' ') + label + " │" +
+            canvas.Row(row) + "\n";
   }
   const std::string left = Short(x.low), right = Short(x.high);
   const int gap = width - margin - 2 - static_cast<int>(left.size() + right.size());

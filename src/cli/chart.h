@@ -16,7 +16,8 @@ struct ChartPoint {
 // A line chart in text: braille dots (two by four in a character), the range of y at the left, of x
 // below. Points that are not finite are left out. Empty when nothing can be drawn. `width` and
 // `height` are characters of the whole drawing.
-std::string DrawChart(std::string_view title, const std::vector<ChartPoint>& points, int width, int height);
+std::string DrawChart(std::string_view title, const std::vector<ChartPoint>& points, int width,
+                      int height);
 
 // One line: "▁▃▅▇█" of at most `width` characters.
 std::string DrawSparkline(const std::vector<ChartPoint>& points, int width);

@@ -47,12 +47,30 @@ std::string HelpFooter(const Command& command) {
   return text;
 }
 
+CLI::App* FindSubcommand(CLI::App& app, const std::string& name) {
+  for (CLI::App* sub :
+       app.get_subcommands([&](const CLI::App* a) { return a->get_name() == name; }))
+    return sub;
+  return nullptr;
+}
+
+class UsageFormatter : public CLI::Formatter {
+ public:
+  explicit UsageFormatter(std::string usage) : usage_(std::move(usage)) {}
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: " + usage_ + "\n";
+  }
+
+ private:
+  std::string usage_;
+};
+
 // The parser's tree, one node per word. Groups that are commands themselves (`runs`) are both.
 void AddCommand(CLI::App& root, const Command& command, Session& session, Chosen* chosen) {
   for (const auto& words : command.words) {
     CLI::App* app = &root;
     for (const std::string& word : words) {
-      CLI::App* next = app->get_subcommand_no_throw(word);
+      CLI::App* next = FindSubcommand(*app, word);
       if (!next) {
         const auto group = GroupSummaries().find(word);
         next = app->add_subcommand(word, group == GroupSummaries().end() ? "" : group->second);
@@ -127,26 +145,35 @@ int UsageError(const CLI::App& root, const CLI::ParseError& parse_error) {
 
 const std::vector<Command>& AllCommands() {
   static const std::vector<Command> commands = {
-      SubmitCommand(),         LogsCommand(),           CancelCommand(),
-      StatusCommand(),         PsCommand(),             RunsCommand(),
-      RunsDeleteCommand(),     ShowCommand(),           MetricsCommand(),
-      CompareCommand(),        RerunCommand(),          RestoreCommand(),
-      SnapshotCommand(),       TagCommand(),            NoteCommand(),
-      HistoryLastCommand(),    HistoryInfoCommand(),    HistoryDownloadCommand(),
-      HistoryRebuildCommand(), DuCommand(),             GcCommand(),
+      SubmitCommand(),         LogsCommand(),        CancelCommand(),
+      StatusCommand(),         PsCommand(),          RunsCommand(),
+      RunsDeleteCommand(),     ShowCommand(),        MetricsCommand(),
+      CompareCommand(),        RerunCommand(),       RestoreCommand(),
+      SnapshotCommand(),       TagCommand(),         NoteCommand(),
+      HistoryLastCommand(),    HistoryInfoCommand(), HistoryDownloadCommand(),
+      HistoryRebuildCommand(), DuCommand(),          GcCommand(),
       CompletionCommand(),     VersionCommand(),
   };
   return commands;
 }
 
+void SetUsage(CLI::App& app, std::string usage) {
+  app.formatter(std::make_shared<UsageFormatter>(std::move(usage)));
+}
+
 int ExitCodeFor(const Error& error) {
   switch (error.kind) {
-    case ErrorKind::kInvalid: return 2;
-    case ErrorKind::kNotFound: return 3;
-    case ErrorKind::kUnavailable: return 4;
-    case ErrorKind::kDenied: return 5;
+    case ErrorKind::kInvalid:
+      return 2;
+    case ErrorKind::kNotFound:
+      return 3;
+    case ErrorKind::kUnavailable:
+      return 4;
+    case ErrorKind::kDenied:
+      return 5;
     case ErrorKind::kCorrupt:
-    case ErrorKind::kInternal: return 1;
+    case ErrorKind::kInternal:
+      return 1;
   }
   return 1;
 }

@@ -24,17 +24,21 @@ using Action = std::function<Result<int>(Session&)>;
 struct Command {
   // Every way to say it, the usual one first: {"submit"}, {"experiment", "submit"}.
   std::vector<std::vector<std::string>> words;
-  std::string summary;                 // one line, no full stop
-  std::string description;             // more, for --help; may be empty
-  std::vector<std::string> examples;   // whole command lines
+  std::string summary;                // one line, no full stop
+  std::string description;            // more, for --help; may be empty
+  std::vector<std::string> examples;  // whole command lines
   // Adds the options to the parser and returns the action; `words` tells which way it was said.
   std::function<Action(CLI::App&, const std::vector<std::string>& words)> declare;
   // Errors before the script exits with 125 (design § 3), for submit and rerun.
   bool starts_script = false;
 };
 
-// All commands, in the order of --help. One explicit table; the functions are in the commands' files.
+// All commands, in the order of --help. One explicit table; the functions are in the commands'
+// files.
 const std::vector<Command>& AllCommands();
+
+// Replaces the usage line of a command whose words the parser cannot know.
+void SetUsage(CLI::App& app, std::string usage);
 
 // Parses and runs. Everything is printed here; returns the exit code of the program.
 int Main(int argc, char** argv);

@@ -25,10 +25,11 @@ struct Options {
 class JsonLines : public engine::Reporter {
  public:
   void OnOutput(run::Stream stream, std::string_view bytes, int64_t time_us) override {
-    PrintOut(json::Print(json::Object{{"time_utc", FormatUtc(time_us)},
-                                      {"stream", stream == run::Stream::kStdout ? "stdout" : "stderr"},
-                                      {"text", json::EncodeBytes(bytes)}}) +
-             "\n");
+    PrintOut(
+        json::Print(json::Object{{"time_utc", FormatUtc(time_us)},
+                                 {"stream", stream == run::Stream::kStdout ? "stdout" : "stderr"},
+                                 {"text", json::EncodeBytes(bytes)}}) +
+        "\n");
     FlushOut();
   }
 };
@@ -52,7 +53,8 @@ class Timestamped : public engine::Reporter {
   bool line_start_ = true;
 };
 
-Result<int> PrintRaw(engine::Context& context, const std::string& run_id, const std::string& which) {
+Result<int> PrintRaw(engine::Context& context, const std::string& run_id,
+                     const std::string& which) {
   TENON_TRY_VOID(engine::ReadOutput(context, run_id, which != "stderr", which != "stdout",
                                     [](run::Stream, std::string_view bytes) {
                                       PrintOut(bytes);
@@ -73,8 +75,10 @@ Result<int> Act(Session& session, const Options& options) {
   JsonLines lines;
   Timestamped timestamped;
   engine::Reporter* reporter = &plain;
-  if (session.WantsJson()) reporter = &lines;
-  else if (options.timestamps) reporter = &timestamped;
+  if (session.WantsJson())
+    reporter = &lines;
+  else if (options.timestamps)
+    reporter = &timestamped;
   TENON_TRY(const auto followed, engine::Follow(*context, run_id, follow, *reporter));
   if (options.follow && !followed.end) return 130;
   return 0;
@@ -89,9 +93,12 @@ Command LogsCommand() {
           {"tenon logs", "tenon logs -f 12", "tenon logs last --raw stdout > out.txt"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("RUN", options->run, "The run: id, number, beginning of an id, or `last`");
-            app.add_flag("-f,--follow", options->follow, "Go on until the run ends; Ctrl-C stops watching only");
-            app.add_option("--raw", options->raw, "The script's exact bytes on standard output: stdout, stderr, both")
+            app.add_option("RUN", options->run,
+                           "The run: id, number, beginning of an id, or `last`");
+            app.add_flag("-f,--follow", options->follow,
+                         "Go on until the run ends; Ctrl-C stops watching only");
+            app.add_option("--raw", options->raw,
+                           "The script's exact bytes on standard output: stdout, stderr, both")
                 ->check(CLI::IsMember({"stdout", "stderr", "both"}))
                 ->type_name("WHICH");
             app.add_flag("--timestamps", options->timestamps, "Put the time before each line");

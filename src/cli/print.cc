@@ -105,12 +105,24 @@ std::string Styled(std::string_view text, Style style, bool on) {
   if (!on) return std::string(text);
   const char* code = "";
   switch (style) {
-    case Style::kBold: code = "1"; break;
-    case Style::kDim: code = "2"; break;
-    case Style::kRed: code = "31"; break;
-    case Style::kGreen: code = "32"; break;
-    case Style::kYellow: code = "33"; break;
-    case Style::kCyan: code = "36"; break;
+    case Style::kBold:
+      code = "1";
+      break;
+    case Style::kDim:
+      code = "2";
+      break;
+    case Style::kRed:
+      code = "31";
+      break;
+    case Style::kGreen:
+      code = "32";
+      break;
+    case Style::kYellow:
+      code = "33";
+      break;
+    case Style::kCyan:
+      code = "36";
+      break;
   }
   return std::string("\033[") + code + "m" + std::string(text) + "\033[0m";
 }
@@ -153,7 +165,8 @@ std::string Table::ToText(int width, bool color) const {
     while (total > static_cast<size_t>(width)) {
       size_t widest = n;
       for (size_t c = 0; c < n; ++c) {
-        if (columns_[c].numeric || widths[c] <= std::max<size_t>(12, columns_[c].title.size())) continue;
+        if (columns_[c].numeric || widths[c] <= std::max<size_t>(12, columns_[c].title.size()))
+          continue;
         if (widest == n || widths[c] > widths[widest]) widest = c;
       }
       if (widest == n) break;
@@ -192,7 +205,9 @@ std::string Table::ToTsv() const {
   for (const auto& row : rows_) {
     for (size_t c = 0; c < row.size(); ++c) {
       std::string cell = row[c];
-      std::replace_if(cell.begin(), cell.end(), [](char b) { return b == '\t' || b == '\n' || b == '\r'; }, ' ');
+      std::replace_if(
+          cell.begin(), cell.end(), [](char b) { return b == '\t' || b == '\n' || b == '\r'; },
+          ' ');
       text += (c ? "\t" : "") + cell;
     }
     text += "\n";

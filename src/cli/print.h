@@ -14,8 +14,8 @@
 
 namespace tenon::cli {
 
-// Writes to standard output. A broken pipe is a quiet success: the program exits with 0 at once. Any
-// other failure (a full disk behind a redirection) is said on standard error and exits with 1.
+// Writes to standard output. A broken pipe is a quiet success: the program exits with 0 at once.
+// Any other failure (a full disk behind a redirection) is said on standard error and exits with 1.
 void PrintOut(std::string_view text);
 void FlushOut();
 // Writes to standard error; failures are nobody's business.
@@ -32,8 +32,8 @@ int TerminalWidth();  // columns of standard output; 80 when it is no terminal
 // "error: …", blank line, "hint: …" on standard error.
 void PrintError(const Error& error);
 
-// A table for people. Numbers in a column line up at the decimal point, text to the left; no line is
-// longer than the terminal if cutting the widest text column can help it (only on a terminal).
+// A table for people. Numbers in a column line up at the decimal point, text to the left; no line
+// is longer than the terminal if cutting the widest text column can help it (only on a terminal).
 struct Column {
   std::string title;
   bool numeric = false;

@@ -17,7 +17,8 @@ struct Options {
 
 Result<int> Act(Session& session, const Options& options, std::vector<std::string> words) {
   if (words.empty()) {
-    return Invalid("which run shall run again?").WithHint("`tenon rerun last` repeats the newest one");
+    return Invalid("which run shall run again?")
+        .WithHint("`tenon rerun last` repeats the newest one");
   }
   engine::RerunRequest request;
   TENON_TRY(request.run_id, session.ResolveRun(words.front()));
@@ -39,21 +40,27 @@ Result<int> Act(Session& session, const Options& options, std::vector<std::strin
 Command RerunCommand() {
   return {{{"rerun"}},
           "Run a recorded run's files again, as a new run",
-          "The files are those of the recorded run, not the present ones. Arguments after the run's name "
+          "The files are those of the recorded run, not the present ones. Arguments after the "
+          "run's name "
           "replace all the old ones.",
           {"tenon rerun last", "tenon rerun 12 --epochs 20"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
             AddWatchOptions(app, &options->watch);
-            app.add_option("--grace", options->grace, "How long a canceled script may take to end (30s)")
+            app.add_option("--grace", options->grace,
+                           "How long a canceled script may take to end (30s)")
                 ->type_name("TIME");
-            app.add_option("--timeout", options->timeout, "Stop the script after this long")->type_name("TIME");
-            app.add_option("--secret", options->secrets, "Give the script a secret: NAME, NAME=@FILE, NAME=$VAR")
+            app.add_option("--timeout", options->timeout, "Stop the script after this long")
+                ->type_name("TIME");
+            app.add_option("--secret", options->secrets,
+                           "Give the script a secret: NAME, NAME=@FILE, NAME=$VAR")
                 ->type_name("NAME")
                 ->allow_extra_args(false);
             app.prefix_command();
-            app.usage("Usage: tenon rerun [OPTIONS] RUN [ARGUMENTS...]");
-            return [&app, options](Session& session) { return Act(session, *options, app.remaining()); };
+            SetUsage(app, "tenon rerun [OPTIONS] RUN [ARGUMENTS...]");
+            return [&app, options](Session& session) {
+              return Act(session, *options, app.remaining());
+            };
           },
           /*starts_script=*/true};
 }

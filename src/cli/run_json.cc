@@ -46,7 +46,8 @@ json::Object Properties(const journal::RunView& run) {
   properties["RunConfiguration"] = json::EncodeBytes(spec.run_configuration);
   if (!run.tags.empty()) {
     json::Object tags;
-    for (const auto& [name, value] : run.tags) tags[json::EncodeBytes(name)] = json::EncodeBytes(value);
+    for (const auto& [name, value] : run.tags)
+      tags[json::EncodeBytes(name)] = json::EncodeBytes(value);
     properties["Tags"] = std::move(tags);
   }
   return properties;
@@ -71,7 +72,9 @@ json::Value MetricToJson(const run::MetricValue& value) {
       value);
 }
 
-std::string ShownState(const journal::RunView& run) { return std::string(run::StateName(run.state)); }
+std::string ShownState(const journal::RunView& run) {
+  return std::string(run::StateName(run.state));
+}
 
 json::Object RunToJson(const journal::RunView& run) {
   std::vector<std::string> attachments = engine::ArtifactNames(run);
@@ -80,7 +83,8 @@ json::Object RunToJson(const journal::RunView& run) {
   members["attachments"] = Join(attachments, ", ");
   members["created_utc"] = TimeOrNull(run.created_us);
   members["description"] = TextOrNull(run.note);
-  members["duration"] = run.end_us ? json::Value(FormatDuration(run.duration_us)) : json::Value(nullptr);
+  members["duration"] =
+      run.end_us ? json::Value(FormatDuration(run.duration_us)) : json::Value(nullptr);
   members["end_time_utc"] = TimeOrNull(run.end_us);
   members["experiment_id"] = run.spec.project_id;
   members["heartbeat_enabled"] = true;

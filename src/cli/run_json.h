@@ -12,8 +12,8 @@
 
 namespace tenon::cli {
 
-// One object, members sorted by code point: the fixed ones, and the last value of every metric beside
-// them. A metric called like a fixed member is `metric.NAME`.
+// One object, members sorted by code point: the fixed ones, and the last value of every metric
+// beside them. A metric called like a fixed member is `metric.NAME`.
 json::Object RunToJson(const journal::RunView& run);
 
 // The state a listing shows.

@@ -11,8 +11,8 @@ Result<std::string> RunOption::Name(const std::string& otherwise) const {
   if (!word.empty()) return word;
   if (!option.empty()) return option;
   if (!otherwise.empty()) return otherwise;
-  return Invalid("which run?").WithHint(
-      "name it by id, number, beginning of an id, or `last`; `tenon runs` lists them");
+  return Invalid("which run?")
+      .WithHint("name it by id, number, beginning of an id, or `last`; `tenon runs` lists them");
 }
 
 Result<journal::RunView> RunOption::Get(Session& session, const std::string& otherwise) const {
@@ -25,7 +25,8 @@ Result<journal::RunView> RunOption::Get(Session& session, const std::string& oth
 void AddRunOption(CLI::App& app, RunOption* run) {
   app.add_option("RUN", run->word, "The run: id, number, beginning of an id, or `last`");
   app.add_option("-r,--run", run->option, "The same as an option")->type_name("RUN");
-  app.add_option("-t,--target", run->target, "Accepted as the Workbench did; a run knows its target")
+  app.add_option("-t,--target", run->target,
+                 "Accepted as the Workbench did; a run knows its target")
       ->type_name("NAME");
 }
 

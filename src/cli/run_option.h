@@ -14,8 +14,8 @@ class App;
 
 namespace tenon::cli {
 
-// "Which run": a word, or -r/--run as the Workbench had it, and the -t/--target that it asked for and
-// we don't need, since a run knows its own.
+// "Which run": a word, or -r/--run as the Workbench had it, and the -t/--target that it asked for
+// and we don't need, since a run knows its own.
 struct RunOption {
   std::string word;
   std::string option;

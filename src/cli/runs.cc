@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Listings: `runs` for people, `ps` for what is going on, `history list` as the Workbench had it.
+#include "engine/runs.h"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -12,7 +14,6 @@
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/run_json.h"
-#include "engine/runs.h"
 
 namespace tenon::cli {
 namespace {
@@ -31,7 +32,8 @@ struct Options {
 
 // Numbers as the Workbench's tables showed them: six significant digits.
 std::string SixDigits(const run::MetricValue& value) {
-  if (!run::IsNumber(value) || std::holds_alternative<int64_t>(value) || std::holds_alternative<bool>(value)) {
+  if (!run::IsNumber(value) || std::holds_alternative<int64_t>(value) ||
+      std::holds_alternative<bool>(value)) {
     return ForTerminal(run::FormatMetric(value));
   }
   char buffer[64];
@@ -42,12 +44,16 @@ std::string SixDigits(const run::MetricValue& value) {
 Result<history::RunQuery> MakeQuery(Session& session, const Options& options) {
   history::RunQuery query;
   if (!options.path.empty()) session.globals.project = options.path;
-  if (!options.all_projects) TENON_TRY(query.project_id, session.ProjectId());
+  if (!options.all_projects) {
+    TENON_TRY(query.project_id, session.ProjectId());
+  }
   for (const std::string& name : options.states) {
     const auto state = run::StateFromName(name);
     if (!state) {
       return Invalid("there is no state " + name)
-          .WithHint("states are Starting, Preparing, Running, Finalizing, CancelRequested, Completed, Failed, Canceled");
+          .WithHint(
+              "states are Starting, Preparing, Running, Finalizing, CancelRequested, Completed, "
+              "Failed, Canceled");
     }
     query.states.push_back(*state);
   }
@@ -76,7 +82,8 @@ Table WorkbenchTable(const std::vector<journal::RunView>& runs) {
     for (const auto& [name, summary] : run.series) names.insert(name);
   }
   auto capital = [](std::string name) {
-    if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 32);
+    if (!name.empty() && name[0] >= 'a' && name[0] <= 'z')
+      name[0] = static_cast<char>(name[0] - 32);
     return ForTerminal(name);
   };
   std::vector<Column> columns;
@@ -117,9 +124,11 @@ Table PeopleTable(const std::vector<journal::RunView>& runs, int64_t now_us) {
     }
   }
   std::vector<std::pair<std::string, size_t>> ranked(uses.begin(), uses.end());
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   if (ranked.size() > kMetricColumns) ranked.resize(kMetricColumns);
-  std::vector<Column> columns = {{"Run", true}, {"Status"}, {"Script"}, {"Target"}, {"Started"}, {"Duration"}};
+  std::vector<Column> columns = {{"Run", true}, {"Status"},  {"Script"},
+                                 {"Target"},    {"Started"}, {"Duration"}};
   for (const auto& [name, count] : ranked) columns.push_back({ForTerminal(name), true});
   columns.push_back({"Id"});
   Table table(columns);
@@ -127,8 +136,10 @@ Table PeopleTable(const std::vector<journal::RunView>& runs, int64_t now_us) {
     std::string script = run.spec.script;
     for (const std::string& argument : run.spec.arguments) script += " " + argument;
     const int64_t since = run.start_us ? run.start_us : run.created_us;
-    std::vector<std::string> row = {std::to_string(run.spec.number), ShownState(run),
-                                    ForTerminal(script), ForTerminal(run.spec.target),
+    std::vector<std::string> row = {std::to_string(run.spec.number),
+                                    ShownState(run),
+                                    ForTerminal(script),
+                                    ForTerminal(run.spec.target),
                                     HumanDuration(std::max<int64_t>(0, now_us - since)) + " ago",
                                     run.end_us ? HumanDuration(run.duration_us) : ""};
     for (const auto& [name, count] : ranked) {
@@ -154,7 +165,8 @@ Result<int> List(Session& session, const Options& options, bool workbench) {
   if (session.WantsJson()) {
     PrintListing(session, ToJson(runs), Table({}));
   } else {
-    PrintListing(session, nullptr, workbench ? WorkbenchTable(runs) : PeopleTable(runs, context->clock->NowUs()));
+    PrintListing(session, nullptr,
+                 workbench ? WorkbenchTable(runs) : PeopleTable(runs, context->clock->NowUs()));
   }
   return 0;
 }
@@ -168,7 +180,8 @@ void AddFilters(CLI::App& app, Options* options) {
   app.add_option("--tag", options->tags, "Only runs with this tag: NAME or NAME=VALUE")
       ->type_name("TAG")
       ->allow_extra_args(false);
-  app.add_flag("--all-projects", options->all_projects, "Runs of every project, not only of this one");
+  app.add_flag("--all-projects", options->all_projects,
+               "Runs of every project, not only of this one");
   app.add_flag("--hidden", options->hidden, "Hidden runs too");
   app.add_option("-n,--limit", options->limit, "At most so many, newest first")->type_name("N");
 }
@@ -180,7 +193,14 @@ Result<int> ListLive(Session& session) {
   query.unfinished_only = query.include_hidden = query.include_untracked = true;
   TENON_TRY(history::HistoryStore * store, context->History());
   TENON_TRY(const auto runs, store->List(query));
-  Table table({{"Run", true}, {"Project"}, {"Status"}, {"Script"}, {"Target"}, {"Pid", true}, {"Since"}, {"Id"}});
+  Table table({{"Run", true},
+               {"Project"},
+               {"Status"},
+               {"Script"},
+               {"Target"},
+               {"Pid", true},
+               {"Since"},
+               {"Id"}});
   const int64_t now = context->clock->NowUs();
   for (const auto& run : runs) {
     const int64_t since = run.start_us ? run.start_us : run.created_us;
@@ -203,13 +223,16 @@ Command RunsCommand() {
   return {{{"runs"}, {"history", "list"}},
           "List recorded runs, newest first",
           "",
-          {"tenon runs", "tenon runs --status Failed -n 10", "tenon history list -o table", "tenon runs --json"},
+          {"tenon runs", "tenon runs --status Failed -n 10", "tenon history list -o table",
+           "tenon runs --json"},
           [](CLI::App& app, const std::vector<std::string>& words) -> Action {
             auto options = std::make_shared<Options>();
             AddFilters(app, options.get());
             app.add_option("--path", options->path, "The project's folder")->type_name("DIR");
             const bool workbench = words.front() == "history";
-            return [options, workbench](Session& session) { return List(session, *options, workbench); };
+            return [options, workbench](Session& session) {
+              return List(session, *options, workbench);
+            };
           }};
 }
 

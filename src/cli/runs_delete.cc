@@ -37,15 +37,16 @@ Result<int> Act(Session& session, const Options& options) {
 }  // namespace
 
 Command RunsDeleteCommand() {
-  return {{{"runs", "delete"}},
-          "Remove finished runs from the record, logs and outputs included",
-          "",
-          {"tenon runs delete 12", "tenon runs delete 3 4 5"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto options = std::make_shared<Options>();
-            app.add_option("RUN", options->runs, "Runs: ids, numbers, beginnings of ids")->required();
-            return [options](Session& session) { return Act(session, *options); };
-          }};
+  return {
+      {{"runs", "delete"}},
+      "Remove finished runs from the record, logs and outputs included",
+      "",
+      {"tenon runs delete 12", "tenon runs delete 3 4 5"},
+      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+        auto options = std::make_shared<Options>();
+        app.add_option("RUN", options->runs, "Runs: ids, numbers, beginnings of ids")->required();
+        return [options](Session& session) { return Act(session, *options); };
+      }};
 }
 
 }  // namespace tenon::cli

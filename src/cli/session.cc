@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "engine/runs.h"
-#include "project/resolve.h"
+#include "project/project.h"
 #include "run/env_vars.h"
 #include "version.h"
 
@@ -47,15 +47,26 @@ Result<engine::Context*> Session::Context() {
   return context_.get();
 }
 
-Result<std::optional<Session::Project>> Session::FindProject() const {
+Result<std::optional<Session::Project>> Session::FindProject() {
   char buffer[4096];
   if (!::getcwd(buffer, sizeof buffer)) return FromErrno("finding the current folder", errno);
-  TENON_TRY(const auto found, project::FindProject(buffer, globals.project));
-  if (!found) return std::optional<Project>();
-  return std::optional<Project>(Project{found->root, found->name, found->id});
+  const std::optional<std::string> given =
+      globals.project.empty() ? std::nullopt : std::optional<std::string>(globals.project);
+  TENON_TRY(const auto found, project::OpenProject(buffer, given));
+  bool is_project = found.has_config || given.has_value();
+  if (!is_project) {
+    // A plain folder is a project once something was submitted from it.
+    TENON_TRY(engine::Context * context, Context());
+    if (auto store = context->History(); store.ok()) {
+      TENON_TRY(const int64_t last, (*store)->LastNumber(found.id.value));
+      is_project = last > 0;
+    }
+  }
+  if (!is_project) return std::optional<Project>();
+  return std::optional<Project>(Project{found.root, found.name.value, found.id.value});
 }
 
-Result<std::string> Session::ProjectId() const {
+Result<std::string> Session::ProjectId() {
   TENON_TRY(const auto found, FindProject());
   return found ? found->id : std::string();
 }
@@ -76,7 +87,8 @@ void AddGlobalOptions(CLI::App& app, Globals* globals) {
   app.add_option("--project", globals->project, "The project's folder, instead of the current one")
       ->type_name("DIR")
       ->group("Global options");
-  app.add_flag("--debug", globals->debug, "Say more about what goes wrong")->group("Global options");
+  app.add_flag("--debug", globals->debug, "Say more about what goes wrong")
+      ->group("Global options");
 }
 
 }  // namespace tenon::cli

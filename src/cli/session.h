@@ -22,14 +22,14 @@ namespace tenon::cli {
 
 // Options that every command takes.
 struct Globals {
-  std::string output;    // "", json, jsonc, table, tsv
-  bool json = false;     // --json, the same as -o json
+  std::string output;  // "", json, jsonc, table, tsv
+  bool json = false;   // --json, the same as -o json
   bool debug = false;
-  std::string project;   // --project
+  std::string project;  // --project
 };
 
-// One call of the program: what was typed globally, the process environment, and the engine's context
-// (made when first asked for, so that `--version` and `--help` touch nothing).
+// One call of the program: what was typed globally, the process environment, and the engine's
+// context (made when first asked for, so that `--version` and `--help` touch nothing).
 class Session {
  public:
   Session();
@@ -44,20 +44,22 @@ class Session {
   Result<std::string> HomePath() const;
   Result<engine::Context*> Context();
 
-  // The project of the current folder (or --project). nullopt: not inside one; commands on runs then
-  // work on all projects.
+  // The project of the current folder (or --project). nullopt: not inside one; commands on runs
+  // then work on all projects.
   struct Project {
     std::string root;
     std::string name;
     std::string id;
   };
-  Result<std::optional<Project>> FindProject() const;
+  Result<std::optional<Project>> FindProject();
   // The id for queries: the project's, or "" outside of one.
-  Result<std::string> ProjectId() const;
+  Result<std::string> ProjectId();
   // A run by the name the user gave. Brings the index up to date first.
   Result<std::string> ResolveRun(const std::string& name);
 
-  bool WantsJson() const { return globals.json || globals.output == "json" || globals.output == "jsonc"; }
+  bool WantsJson() const {
+    return globals.json || globals.output == "json" || globals.output == "jsonc";
+  }
 
  private:
   std::unique_ptr<engine::Context> context_;

@@ -69,7 +69,9 @@ void TerminalReporter::OnStep(const run::Step& step) {
 
 void TerminalReporter::OnNotice(const run::Notice& notice) {
   const bool info = notice.level == run::Level::kInfo;
-  std::string line = Styled(info ? "note:" : notice.level == run::Level::kWarning ? "warning:" : "error:",
+  std::string line = Styled(info                                   ? "note:"
+                            : notice.level == run::Level::kWarning ? "warning:"
+                                                                   : "error:",
                             info ? Style::kCyan : Style::kYellow, ColorErr());
   line += " " + ForTerminal(notice.text);
   if (!notice.hint.empty()) line += " (" + ForTerminal(notice.hint) + ")";
@@ -96,8 +98,8 @@ void TerminalReporter::OnOutput(run::Stream stream, std::string_view bytes, int6
 }
 
 void TerminalReporter::OnGap(const run::Gap& gap) {
-  Say(Styled("warning:", Style::kYellow, ColorErr()) + " recording stopped for a while (" + gap.reason +
-      "): " + HumanBytes(gap.stdout_bytes + gap.stderr_bytes) + " of output and " +
+  Say(Styled("warning:", Style::kYellow, ColorErr()) + " recording stopped for a while (" +
+      gap.reason + "): " + HumanBytes(gap.stdout_bytes + gap.stderr_bytes) + " of output and " +
       Count(gap.records, "record", "records") + " are not on record; the script went on");
 }
 
@@ -112,7 +114,8 @@ void TerminalReporter::OnEnd(const run::End& end) {
     FlushOut();
   }
   const bool good = end.state == run::State::kCompleted;
-  std::string line = Styled(run::StateName(end.state), good ? Style::kGreen : Style::kRed, ColorErr());
+  std::string line =
+      Styled(run::StateName(end.state), good ? Style::kGreen : Style::kRed, ColorErr());
   if (end.duration_us > 0) line += " after " + HumanDuration(end.duration_us);
   if (!end.reason.empty()) {
     line += ": " + ForTerminal(end.reason);

@@ -10,15 +10,16 @@
 
 namespace tenon::cli {
 
-// Draws a run for a person: the script's bytes exactly as they are on standard output and error, our
-// own words on standard error, a progress line (on a terminal only) for work of ours over half a second.
+// Draws a run for a person: the script's bytes exactly as they are on standard output and error,
+// our own words on standard error, a progress line (on a terminal only) for work of ours over half
+// a second.
 class TerminalReporter : public engine::Reporter {
  public:
   struct Options {
-    bool quiet = false;          // nothing but errors
-    bool show_output = true;     // the script's bytes
-    bool workbench = false;      // the Workbench's frame around the output, on standard output
-    bool steps = false;          // every step, not only slow ones
+    bool quiet = false;       // nothing but errors
+    bool show_output = true;  // the script's bytes
+    bool workbench = false;   // the Workbench's frame around the output, on standard output
+    bool steps = false;       // every step, not only slow ones
   };
   explicit TerminalReporter(Options options) : options_(options) {}
   ~TerminalReporter() override;

@@ -14,7 +14,8 @@ namespace {
 
 void PrintRunId(const Session& session, const std::string& run_id, const std::string& status) {
   if (session.WantsJson()) {
-    PrintOut(json::Print(json::Object{{"run_id", json::EncodeBytes(run_id)}, {"status", status}}) + "\n");
+    PrintOut(json::Print(json::Object{{"run_id", json::EncodeBytes(run_id)}, {"status", status}}) +
+             "\n");
   } else {
     PrintOut(run_id + "\n");
   }
@@ -46,9 +47,11 @@ Result<int> Watch(Session& session, const std::string& run_id, const WatchOption
     return 130;
   }
   if (auto status = engine::RefreshRun(*context, run_id); !status.ok()) {
-    PrintErr("warning: the run is recorded, but the index was not updated: " + status.error().message + "\n");
+    PrintErr("warning: the run is recorded, but the index was not updated: " +
+             status.error().message + "\n");
   }
-  if (session.WantsJson()) PrintRunId(session, run_id, std::string(run::StateName(followed.end->state)));
+  if (session.WantsJson())
+    PrintRunId(session, run_id, std::string(run::StateName(followed.end->state)));
   return followed.end->exit_code.value_or(1);
 }
 
@@ -76,7 +79,8 @@ Result<std::vector<engine::Secret>> ReadSecrets(const std::vector<std::string>& 
     } else if (word.compare(equals + 1, 1, "$") == 0) {
       TENON_TRY(secret.value, from_environment(word.substr(equals + 2)));
     } else {
-      return Invalid("--secret " + secret.name + "=…: a value on the command line can be read by others")
+      return Invalid("--secret " + secret.name +
+                     "=…: a value on the command line can be read by others")
           .WithHint("use --secret " + secret.name + " (from the environment), " + secret.name +
                     "=@FILE or '" + secret.name + "=$VARIABLE'");
     }
@@ -88,7 +92,9 @@ Result<std::vector<engine::Secret>> ReadSecrets(const std::vector<std::string>& 
 Result<std::optional<int64_t>> ParseTime(const std::string& option, const std::string& text) {
   if (text.empty()) return std::optional<int64_t>();
   const auto us = ParseDuration(text);
-  if (!us) return Invalid(option + " " + text + ": not a length of time").WithHint("write 90s, 10m, 2h or 1h30m");
+  if (!us)
+    return Invalid(option + " " + text + ": not a length of time")
+        .WithHint("write 90s, 10m, 2h or 1h30m");
   return us;
 }
 

@@ -19,13 +19,13 @@ struct WatchOptions {
 };
 void AddWatchOptions(CLI::App& app, WatchOptions* options);
 
-// Follows a run that was just started to its end and returns the exit code of `submit`: the script's,
-// or 130 when Ctrl-C stopped the watching. Prints the run's id as -q and --json promise.
+// Follows a run that was just started to its end and returns the exit code of `submit`: the
+// script's, or 130 when Ctrl-C stopped the watching. Prints the run's id as -q and --json promise.
 Result<int> Watch(Session& session, const std::string& run_id, const WatchOptions& options,
                   const InterruptWatch& interrupt, TerminalReporter& reporter);
 
-// --secret NAME, NAME=@FILE, NAME=$VAR. kInvalid for a bare value, so that none lands in a history of
-// the shell.
+// --secret NAME, NAME=@FILE, NAME=$VAR. kInvalid for a bare value, so that none lands in a history
+// of the shell.
 Result<std::vector<engine::Secret>> ReadSecrets(const std::vector<std::string>& words,
                                                 const Environment& environment);
 

@@ -26,7 +26,8 @@ Status ForEachEvent(const std::string& path,
                     const std::function<Status(const journal::Record&, const run::Event&)>& visit) {
   auto reader = journal::Reader::Open(path);
   if (!reader.ok()) {
-    return reader.error().kind == ErrorKind::kNotFound ? Status() : Status(std::move(reader).error());
+    return reader.error().kind == ErrorKind::kNotFound ? Status()
+                                                       : Status(std::move(reader).error());
   }
   while (true) {
     TENON_TRY(auto record, reader->Next());
@@ -48,8 +49,8 @@ std::string ControlLine(const journal::Record& record, const run::Event& event) 
     text = notice->text;
     if (!notice->hint.empty()) text += " (" + notice->hint + ")";
   } else if (const auto* gap = std::get_if<run::Gap>(&event)) {
-    text = "recording stopped for a while (" + gap->reason + "): " +
-           HumanBytes(gap->stdout_bytes + gap->stderr_bytes) + " of output and " +
+    text = "recording stopped for a while (" + gap->reason +
+           "): " + HumanBytes(gap->stdout_bytes + gap->stderr_bytes) + " of output and " +
            Count(gap->records, "record", "records") + " were lost";
   } else if (const auto* end = std::get_if<run::End>(&event)) {
     text = std::string(run::StateName(end->state));
@@ -81,8 +82,8 @@ Status ReadControlLog(Context& context, const journal::RunView& run,
 }  // namespace
 
 std::vector<std::string> ArtifactNames(const journal::RunView& run) {
-  std::vector<std::string> names = {"control_log", "control_log.txt", "driver_log", "driver_log.txt",
-                                    "pid.txt"};
+  std::vector<std::string> names = {"control_log", "control_log.txt", "driver_log",
+                                    "driver_log.txt", "pid.txt"};
   for (const run::Artifact& artifact : run.artifacts) names.push_back(artifact.path);
   return names;
 }
@@ -126,8 +127,8 @@ Status ReadArtifact(Context& context, const journal::RunView& run, std::string_v
 }
 
 Result<std::vector<std::string>> DownloadArtifacts(Context& context, const journal::RunView& run,
-                                                   const std::string& only, const std::string& folder,
-                                                   bool overwrite) {
+                                                   const std::string& only,
+                                                   const std::string& folder, bool overwrite) {
   std::vector<std::string> names;
   if (only.empty()) {
     names = ArtifactNames(run);
@@ -152,9 +153,8 @@ Result<std::vector<std::string>> DownloadArtifacts(Context& context, const journ
     const std::string temporary = path + ".tenon-" + RandomHex(4);
     auto status = [&]() -> Status {
       TENON_TRY(auto fd, OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666));
-      TENON_TRY_VOID(ReadArtifact(context, run, name, [&](std::string_view bytes) {
-        return WriteAll(fd.get(), bytes);
-      }));
+      TENON_TRY_VOID(ReadArtifact(
+          context, run, name, [&](std::string_view bytes) { return WriteAll(fd.get(), bytes); }));
       return RenameFile(temporary, path);
     }();
     if (!status.ok()) {

@@ -14,7 +14,8 @@
 
 namespace tenon::engine {
 
-// Every artifact's name: control_log, control_log.txt, driver_log, driver_log.txt, pid.txt, outputs/…
+// Every artifact's name: control_log, control_log.txt, driver_log, driver_log.txt, pid.txt,
+// outputs/…
 std::vector<std::string> ArtifactNames(const journal::RunView& run);
 
 // The bytes of one artifact, in pieces. kNotFound with what there is.
@@ -28,8 +29,8 @@ Status ReadArtifact(Context& context, const journal::RunView& run, std::string_v
 // kInvalid naming it unless `overwrite`; then nothing has been written. `only` empty: all.
 // Returns the files written.
 Result<std::vector<std::string>> DownloadArtifacts(Context& context, const journal::RunView& run,
-                                                   const std::string& only, const std::string& folder,
-                                                   bool overwrite);
+                                                   const std::string& only,
+                                                   const std::string& folder, bool overwrite);
 
 // The script's exact (masked) bytes, from the journal. `streams`: which of the two.
 Status ReadOutput(Context& context, const std::string& run_id, bool want_stdout, bool want_stderr,

@@ -34,7 +34,8 @@ Result<std::string> Context::ClientId() {
     read = ReadFile(home.client_id(), 256);
     if (!read.ok()) {
       const std::string made = RandomHex(8);
-      TENON_TRY_VOID(WriteFileAtomically(home.client_id(), made + "\n", 0600, Durability::kPowerLoss));
+      TENON_TRY_VOID(
+          WriteFileAtomically(home.client_id(), made + "\n", 0600, Durability::kPowerLoss));
       read = made;
     }
   }
@@ -45,7 +46,8 @@ Result<std::string> Context::ClientId() {
 }
 
 std::unique_ptr<Context> MakeLocalContext(std::string home, std::string version) {
-  auto context = std::make_unique<Context>(Context{run::Home(home), nullptr, nullptr, nullptr, "", nullptr, nullptr, nullptr, nullptr, ""});
+  auto context = std::make_unique<Context>(Context{run::Home(home), nullptr, nullptr, nullptr, "",
+                                                   nullptr, nullptr, nullptr, nullptr, ""});
   context->owned_host = std::make_unique<transport::LocalHost>();
   context->owned_launch = std::make_unique<launch::DirectLaunch>(
       *context->owned_host, home,

@@ -70,7 +70,8 @@ Result<Followed> Follow(Context& context, const std::string& run_id, const Follo
     }
     if (!options.wait || stopped()) break;
     auto waited = context.host->WaitForGrowth(path, offset, kWaitUs);
-    if (!waited.ok() && waited.error().kind != ErrorKind::kNotFound) return std::move(waited).error();
+    if (!waited.ok() && waited.error().kind != ErrorKind::kNotFound)
+      return std::move(waited).error();
     // A runner that is alive holds its lock. Without one, what is there now is all there will be.
     auto alive = context.host->IsLocked(path);
     if (alive.ok() && *alive) continue;
@@ -78,7 +79,8 @@ Result<Followed> Follow(Context& context, const std::string& run_id, const Follo
     if (more.ok() && !more->empty()) continue;
     TENON_TRY(const launch::Recovered found, context.launch->Recover(run_id));
     more = context.host->ReadFrom(path, offset, 1);
-    if (run::IsFinal(found.state) && (!more.ok() || more->empty())) break;  // it had ended before `after`
+    if (run::IsFinal(found.state) && (!more.ok() || more->empty()))
+      break;  // it had ended before `after`
   }
   followed.place = decoder.cursor();
   return followed;

@@ -14,10 +14,10 @@
 
 namespace tenon::engine {
 
-// Reports a run's far segment from `after` on: what is there, and, with `wait`, what comes until the
-// end. A runner that died is noticed and the true end is written (Launch::Recover). Returns the End,
-// or nullopt when it stopped before: no `wait`, or `stop` was set (checked several times a second).
-// Reading again from the returned place loses nothing and repeats nothing.
+// Reports a run's far segment from `after` on: what is there, and, with `wait`, what comes until
+// the end. A runner that died is noticed and the true end is written (Launch::Recover). Returns the
+// End, or nullopt when it stopped before: no `wait`, or `stop` was set (checked several times a
+// second). Reading again from the returned place loses nothing and repeats nothing.
 struct FollowOptions {
   journal::Cursor after;
   bool wait = true;

@@ -11,8 +11,9 @@
 namespace tenon::engine {
 
 // What a watcher of a run is told, in the order it happened. Drawing is up to the implementation:
-// terminal, JSON lines, live stream. All calls come from the thread that called the engine; none may
-// block for long. Everything has an empty default, so an implementation names only what it shows.
+// terminal, JSON lines, live stream. All calls come from the thread that called the engine; none
+// may block for long. Everything has an empty default, so an implementation names only what it
+// shows.
 class Reporter {
  public:
   virtual ~Reporter() = default;
@@ -26,8 +27,8 @@ class Reporter {
   virtual void OnGap(const run::Gap& /*gap*/) {}
   virtual void OnHole(uint64_t /*bytes*/) {}
   virtual void OnEnd(const run::End& /*end*/) {}
-  // Long work of ours: `what` is stable for one piece of work; total 0: not known. Calls are frequent;
-  // show one only when the work has lasted half a second.
+  // Long work of ours: `what` is stable for one piece of work; total 0: not known. Calls are
+  // frequent; show one only when the work has lasted half a second.
   virtual void OnProgress(std::string_view /*what*/, uint64_t /*done*/, uint64_t /*total*/) {}
 };
 

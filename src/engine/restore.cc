@@ -18,10 +18,11 @@ bool IsCompute(const snapshot::Entry& entry) {
   return entry.type == snapshot::EntryType::kFile && entry.path.ends_with(".compute");
 }
 
-// The recorded copy of a .compute file lacks the password, so it differs from the present one always.
-// It counts as changed only if something else differs too.
-Result<std::string> MergedCompute(const snapshot::ObjectStore& objects, const snapshot::Entry& entry,
-                                  const RestoreOptions& options, std::string* present) {
+// The recorded copy of a .compute file lacks the password, so it differs from the present one
+// always. It counts as changed only if something else differs too.
+Result<std::string> MergedCompute(const snapshot::ObjectStore& objects,
+                                  const snapshot::Entry& entry, const RestoreOptions& options,
+                                  std::string* present) {
   TENON_TRY(std::string recorded, objects.Read(entry.hash));
   auto now = ReadFile(JoinPath(options.folder, entry.path));
   *present = now.ok() ? *now : "";
@@ -44,7 +45,8 @@ std::string NameThem(const std::vector<snapshot::Entry>& entries) {
 
 }  // namespace
 
-Result<Restored> Restore(Context& context, const journal::RunView& run, const RestoreOptions& options) {
+Result<Restored> Restore(Context& context, const journal::RunView& run,
+                         const RestoreOptions& options) {
   const auto root = Hash::FromHex(run.spec.kept_tree);
   TENON_EXPECT_PEER(root.has_value(), "the run " + run.spec.id + " has no snapshot on record");
   TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
@@ -70,9 +72,11 @@ Result<Restored> Restore(Context& context, const journal::RunView& run, const Re
     }
   }
   if (!difference.changed.empty() && !options.force) {
-    return Invalid("these files have changed since and would be overwritten: " + NameThem(difference.changed))
-        .WithHint("--force overwrites them (their present contents are saved in a snapshot first); "
-                  "or give another folder");
+    return Invalid("these files have changed since and would be overwritten: " +
+                   NameThem(difference.changed))
+        .WithHint(
+            "--force overwrites them (their present contents are saved in a snapshot first); "
+            "or give another folder");
   }
 
   Restored restored;

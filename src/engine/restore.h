@@ -16,20 +16,23 @@ namespace tenon::engine {
 
 struct RestoreOptions {
   std::string folder;
-  bool force = false;                // overwrite files that differ
-  const ProjectFolder* present = nullptr;  // set when `folder` is a project: frozen before it is changed
+  bool force = false;  // overwrite files that differ
+  const ProjectFolder* present =
+      nullptr;  // set when `folder` is a project: frozen before it is changed
   // The bytes to write for a .compute file, given the recorded and the present ones
   // (project::KeepPasswordLine).
   std::function<std::string(std::string_view recorded, std::string_view present)> merge_compute;
 };
 struct Restored {
   std::vector<std::string> written;
-  std::string saved_tree;            // hex root of the present state before, "" when none was taken
+  std::string saved_tree;  // hex root of the present state before, "" when none was taken
 };
 
 // Brings a run's files back into a folder. Files that are there with other contents stop it before
-// anything is written, unless `force`: kInvalid naming them. Files the run did not have are left alone.
-Result<Restored> Restore(Context& context, const journal::RunView& run, const RestoreOptions& options);
+// anything is written, unless `force`: kInvalid naming them. Files the run did not have are left
+// alone.
+Result<Restored> Restore(Context& context, const journal::RunView& run,
+                         const RestoreOptions& options);
 
 }  // namespace tenon::engine
 

@@ -19,9 +19,10 @@ bool IsDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// A submit that was killed before it reached a host has left a near segment that nobody writes and no
-// far one. Says so in the journal, so that the run does not stay NotStarted for ever.
-Status EndAbandonedSubmit(Context& context, const run::RunFolder& folder, const journal::RunView& run) {
+// A submit that was killed before it reached a host has left a near segment that nobody writes and
+// no far one. Says so in the journal, so that the run does not stay NotStarted for ever.
+Status EndAbandonedSubmit(Context& context, const run::RunFolder& folder,
+                          const journal::RunView& run) {
   if (run.client.empty() || Exists(folder.host_segment())) return {};
   const std::string segment = "near-" + run.client;
   auto writer = journal::Writer::Open(
@@ -50,7 +51,8 @@ Status LookAfter(Context& context, const journal::RunView& run) {
   return {};
 }
 
-Status IngestAndLookAfter(Context& context, history::HistoryStore& store, const std::string& run_id) {
+Status IngestAndLookAfter(Context& context, history::HistoryStore& store,
+                          const std::string& run_id) {
   const std::string folder = run::RunFolder(context.home, run_id).path();
   if (!IsDirectory(folder)) return store.Delete(run_id);  // removed by hand
   TENON_TRY_VOID(history::IngestRunFolder(store, run_id, folder));
@@ -63,12 +65,15 @@ Status IngestAndLookAfter(Context& context, history::HistoryStore& store, const 
 
 Error NoSuchRun(const std::string& name) {
   return NotFound("no run is called " + name)
-      .WithHint("`tenon runs` lists them; a run is named by its id, its number, the beginning of its id, or `last`");
+      .WithHint(
+          "`tenon runs` lists them; a run is named by its id, its number, the beginning of its id, "
+          "or `last`");
 }
 
 }  // namespace
 
-Result<std::string> ResolveRun(Context& context, const std::string& project_id, const std::string& name) {
+Result<std::string> ResolveRun(Context& context, const std::string& project_id,
+                               const std::string& name) {
   TENON_TRY(history::HistoryStore * store, context.History());
   if (name == "last") {
     history::RunQuery query;
@@ -81,7 +86,8 @@ Result<std::string> ResolveRun(Context& context, const std::string& project_id, 
     return rows.front().spec.id;
   }
   if (IsDigits(name) && name.size() < 10) {
-    TENON_TRY(const auto id, store->IdOfNumber(project_id, std::strtoll(name.c_str(), nullptr, 10)));
+    TENON_TRY(const auto id,
+              store->IdOfNumber(project_id, std::strtoll(name.c_str(), nullptr, 10)));
     if (id) return *id;
   }
   TENON_TRY(auto ids, store->IdsWithPrefix(project_id, name, kCandidatesShown + 1));
@@ -94,7 +100,8 @@ Result<std::string> ResolveRun(Context& context, const std::string& project_id, 
   if (ids.size() == 1) return ids.front();
   if (ids.empty()) {
     // The index may lag behind a run folder that another client made.
-    if (run::IsValidRunId(name) && IsDirectory(run::RunFolder(context.home, name).path())) return name;
+    if (run::IsValidRunId(name) && IsDirectory(run::RunFolder(context.home, name).path()))
+      return name;
     return NoSuchRun(name);
   }
   const bool more = ids.size() > kCandidatesShown;
@@ -138,7 +145,8 @@ Result<journal::RunView> GetRun(Context& context, const std::string& run_id) {
   return run;
 }
 
-Result<journal::RunView> Cancel(Context& context, const std::string& run_id, const CancelOptions& options) {
+Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
+                                const CancelOptions& options) {
   TENON_TRY(journal::RunView run, GetRun(context, run_id));
   if (run::IsFinal(run.state)) return run;
   TENON_TRY(const std::string client, context.ClientId());

@@ -20,9 +20,10 @@
 namespace tenon::engine {
 
 // The run a user means: an id, a number within the project, a unique beginning of an id, or "last".
-// `project_id` empty: all projects (numbers then need a project). kNotFound with a hint, kInvalid when
-// several fit (naming them).
-Result<std::string> ResolveRun(Context& context, const std::string& project_id, const std::string& name);
+// `project_id` empty: all projects (numbers then need a project). kNotFound with a hint, kInvalid
+// when several fit (naming them).
+Result<std::string> ResolveRun(Context& context, const std::string& project_id,
+                               const std::string& name);
 
 // Brings the index up to date with the journals of unfinished runs on this machine, and writes the
 // true end of those whose runner is gone. Cheap when nothing is unfinished. A home that cannot be
@@ -34,18 +35,20 @@ Status RefreshRun(Context& context, const std::string& run_id);
 // One run, refreshed.
 Result<journal::RunView> GetRun(Context& context, const std::string& run_id);
 
-// Asks a run to stop and, with `wait`, follows it to its end. Already finished: success, nothing done.
+// Asks a run to stop and, with `wait`, follows it to its end. Already finished: success, nothing
+// done.
 struct CancelOptions {
   std::optional<int64_t> grace_us;  // nullopt: the run's own
   bool wait = true;
 };
-Result<journal::RunView> Cancel(Context& context, const std::string& run_id, const CancelOptions& options);
+Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
+                                const CancelOptions& options);
 
 // Appends an annotation to this client's near segment of the run.
 Status Annotate(Context& context, const std::string& run_id, const run::Annotation& annotation);
 
-// Removes a finished run: folder, index. Its objects go with the next Collect(). kInvalid for one that
-// is still going.
+// Removes a finished run: folder, index. Its objects go with the next Collect(). kInvalid for one
+// that is still going.
 Status DeleteRun(Context& context, const std::string& run_id);
 
 // Drops the index and reads every run folder again. Returns how many runs it has now.

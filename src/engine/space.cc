@@ -64,8 +64,8 @@ Status AddTree(const snapshot::ObjectStore& objects, const std::string& hex,
   return snapshot::Reachable(objects, *root, live);
 }
 
-// Every object that a recorded run names. An unreadable tree stops the collection: better to keep too
-// much than to lose a run's files because one node was damaged.
+// Every object that a recorded run names. An unreadable tree stops the collection: better to keep
+// too much than to lose a run's files because one node was damaged.
 Result<std::unordered_set<Hash>> LiveObjects(const snapshot::ObjectStore& objects,
                                              const std::vector<journal::RunView>& runs) {
   std::unordered_set<Hash> live, trees;
@@ -105,7 +105,8 @@ Result<SpaceUse> MeasureSpace(Context& context, Reporter& reporter) {
   std::sort(use.runs.begin(), use.runs.end(), [](const auto& a, const auto& b) {
     return a.journal_bytes + a.work_bytes > b.journal_bytes + b.work_bytes;
   });
-  for (const char* suffix : {"", "-wal", "-shm"}) use.index_bytes += DiskBytes(context.home.history_db() + suffix);
+  for (const char* suffix : {"", "-wal", "-shm"})
+    use.index_bytes += DiskBytes(context.home.history_db() + suffix);
   for (const char* part : {"bin", "shim", "stat-cache", "numbers"}) {
     use.other_bytes += DiskBytes(JoinPath(context.home.root(), part));
   }
@@ -123,7 +124,8 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
     const run::RunFolder folder(context.home, id);
     auto view = journal::FoldRunFolder(folder.path());
     if (!view.ok()) {
-      if (view.error().kind != ErrorKind::kNotFound) return std::move(view).error().Wrap("run " + id);
+      if (view.error().kind != ErrorKind::kNotFound)
+        return std::move(view).error().Wrap("run " + id);
       // No record of a submit: the remains of one that was killed at its very beginning.
       if (AgeUs(*context.clock, folder.path()) < kDayUs || HasWriter(folder)) continue;
       result.bytes_freed += DiskBytes(folder.path());

@@ -17,30 +17,31 @@ struct SpaceUse {
   uint64_t objects_bytes = 0;
   uint64_t object_count = 0;
   uint64_t journals_bytes = 0;
-  uint64_t work_bytes = 0;      // run directories that were kept
+  uint64_t work_bytes = 0;  // run directories that were kept
   uint64_t index_bytes = 0;
-  uint64_t other_bytes = 0;     // runners, shim, caches
+  uint64_t other_bytes = 0;  // runners, shim, caches
   struct Run {
     std::string run_id;
     uint64_t journal_bytes = 0;
     uint64_t work_bytes = 0;
   };
-  std::vector<Run> runs;        // largest first
+  std::vector<Run> runs;  // largest first
 };
 Result<SpaceUse> MeasureSpace(Context& context, Reporter& reporter);
 
 struct GcOptions {
   int64_t keep_work_us = int64_t{7} * 24 * 3600 * 1'000'000;  // run directories of failed runs
-  int64_t min_object_age_us = int64_t{3600} * 1'000'000;      // younger ones may belong to a submit in flight
+  int64_t min_object_age_us =
+      int64_t{3600} * 1'000'000;  // younger ones may belong to a submit in flight
   bool dry_run = false;
 };
 struct GcResult {
   uint64_t work_folders = 0;
-  uint64_t leftovers = 0;       // run folders without a readable journal, older than a day
+  uint64_t leftovers = 0;  // run folders without a readable journal, older than a day
   uint64_t bytes_freed = 0;
 };
-// Removes what nothing needs: objects no recorded run names, run directories past their time, remains
-// of killed submits. Never touches a run that is going.
+// Removes what nothing needs: objects no recorded run names, run directories past their time,
+// remains of killed submits. Never touches a run that is going.
 Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Reporter& reporter);
 
 }  // namespace tenon::engine

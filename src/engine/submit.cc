@@ -24,9 +24,15 @@ namespace {
 
 // Never part of a snapshot, whatever the ignore files say (design § 14).
 const std::vector<std::string>& AlwaysIgnored() {
-  static const std::vector<std::string> patterns = {
-      ".git",        "/outputs",           "/.azuremlhistory_git", "/azureml-logs", "/diagnostics.zip",
-      "__pycache__", ".ipynb_checkpoints", ".pytest_cache",        ".mypy_cache"};
+  static const std::vector<std::string> patterns = {".git",
+                                                    "/outputs",
+                                                    "/.azuremlhistory_git",
+                                                    "/azureml-logs",
+                                                    "/diagnostics.zip",
+                                                    "__pycache__",
+                                                    ".ipynb_checkpoints",
+                                                    ".pytest_cache",
+                                                    ".mypy_cache"};
   return patterns;
 }
 
@@ -42,7 +48,8 @@ class StepTimer {
   int64_t start_;
 };
 
-// Takes the folder runs/<project>_<ms>; the ms goes up until the id is free. The folder is the claim.
+// Takes the folder runs/<project>_<ms>; the ms goes up until the id is free. The folder is the
+// claim.
 Result<std::string> TakeRunId(const Context& context, const std::string& project) {
   int64_t ms = context.clock->NowUs() / 1000;
   const std::string stem = run::RunIdStem(project);
@@ -55,8 +62,8 @@ Result<std::string> TakeRunId(const Context& context, const std::string& project
   return Internal("no free run id for project " + project);
 }
 
-// 1, 2, 3 … within the project. The counter file is the authority; a lost one is made again from the
-// index, and the larger of the two wins.
+// 1, 2, 3 … within the project. The counter file is the authority; a lost one is made again from
+// the index, and the larger of the two wins.
 Result<int64_t> TakeRunNumber(Context& context, const std::string& project_id) {
   const std::string key = Sha256Of(project_id).Hex().substr(0, 32);
   const std::string path = context.home.number_file(key);
@@ -73,7 +80,8 @@ Result<int64_t> TakeRunNumber(Context& context, const std::string& project_id) {
   return last + 1;
 }
 
-// Everything that is recorded about a run goes through here, so that no secret value is ever written.
+// Everything that is recorded about a run goes through here, so that no secret value is ever
+// written.
 run::RunSpec MaskedSpec(const run::RunSpec& spec, const Masker& masker) {
   if (masker.empty()) return spec;
   run::RunSpec masked = spec;
@@ -92,7 +100,8 @@ Masker MaskerFor(const std::vector<Secret>& secrets) {
 Status CheckSecrets(const std::vector<Secret>& secrets) {
   for (const Secret& secret : secrets) {
     if (secret.value.size() < kShortestSecret) {
-      return Invalid("secret " + secret.name + " is shorter than " + std::to_string(kShortestSecret) +
+      return Invalid("secret " + secret.name + " is shorter than " +
+                     std::to_string(kShortestSecret) +
                      " bytes, so masking it would garble ordinary text")
           .WithHint("pass a value that short with EnvironmentVariables in the .runconfig");
     }
@@ -125,7 +134,8 @@ void AddSnapshotNotices(const snapshot::Frozen& frozen, std::vector<run::Notice>
 }
 
 // Records a run and gets its runner going; common to Submit and Rerun. spec.tree is set.
-Result<std::string> RecordAndStart(Context& context, run::RunSpec spec, const Environment& environment,
+Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
+                                   const Environment& environment,
                                    const std::vector<Secret>& secrets,
                                    const std::vector<run::Notice>& notices,
                                    const std::vector<run::Step>& steps, Reporter& reporter) {
@@ -179,9 +189,10 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec, const En
   if (spec.tracked || !handle.ok()) {
     if (auto store = context.History(); store.ok()) {
       if (auto status = history::IngestRunFolder(**store, id, folder.path()); !status.ok()) {
-        reporter.OnNotice({run::Level::kWarning, "the run is recorded, but the index was not updated: " +
-                                                     status.error().message,
-                           "`tenon history rebuild` brings it up to date"});
+        reporter.OnNotice(
+            {run::Level::kWarning,
+             "the run is recorded, but the index was not updated: " + status.error().message,
+             "`tenon history rebuild` brings it up to date"});
       }
     }
   }
@@ -217,7 +228,9 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
 
   StepTimer timer(*context.clock);
   snapshot::FreezeOptions options = FreezeOptionsFor(context, request.folder);
-  options.on_progress = [&](uint64_t files, uint64_t) { reporter.OnProgress("snapshot", files, 0); };
+  options.on_progress = [&](uint64_t files, uint64_t) {
+    reporter.OnProgress("snapshot", files, 0);
+  };
   TENON_TRY(const snapshot::Frozen frozen, snapshot::Freeze(*objects, options));
   spec.tree = frozen.root.Hex();
   spec.kept_tree = frozen.kept_root.Hex();

@@ -22,7 +22,8 @@ struct Secret {
   std::string value;
 };
 
-// How a project folder is frozen: the rules of design § 14, with what only `project` knows handed in.
+// How a project folder is frozen: the rules of design § 14, with what only `project` knows handed
+// in.
 struct ProjectFolder {
   std::string root;
   // Takes the secret out of a .compute file's bytes (project::RedactPassword).
@@ -32,8 +33,8 @@ snapshot::FreezeOptions FreezeOptionsFor(const Context& context, const ProjectFo
 
 struct SubmitRequest {
   ProjectFolder folder;
-  run::RunSpec spec;            // without key, id, number, trees and git: Submit fills them in
-  Environment environment;      // what the script inherits (the submitting shell's)
+  run::RunSpec spec;        // without key, id, number, trees and git: Submit fills them in
+  Environment environment;  // what the script inherits (the submitting shell's)
   std::vector<Secret> secrets;
   std::vector<run::Notice> notices;  // recorded with the run and reported
 };

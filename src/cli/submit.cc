@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/submit.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <memory>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/print.h"
+#include "cli/watch.h"
+#include "project/password.h"
+#include "project/resolve.h"
+
+namespace tenon::cli {
+namespace {
+
+struct Options {
+  WatchOptions watch;
+  std::string run_configuration, target, conda_file, spark_file;
+  std::string grace, timeout;
+  std::vector<std::string> secrets, environment;
+  bool keep = false, dry_run = false, explain = false, wait = false;
+};
+
+std::optional<std::string> Given(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string>(text);
+}
+
+Result<project::Request> MakeRequest(const Session& session, const Options& options,
+                                     const std::vector<std::string>& words) {
+  project::Request request;
+  char cwd[4096];
+  if (!::getcwd(cwd, sizeof cwd)) return FromErrno("finding the current folder", errno);
+  request.cwd = cwd;
+  request.project_dir = Given(session.globals.project);
+  request.run_configuration = Given(options.run_configuration);
+  request.target = Given(options.target);
+  request.conda_file = Given(options.conda_file);
+  request.spark_file = Given(options.spark_file);
+  for (const std::string& pair : options.environment) {
+    const size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return Invalid("--env " + pair + ": expected NAME=VALUE");
+    }
+    request.environment.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
+  }
+  if (!words.empty()) {
+    request.script = words.front();
+    request.arguments.assign(words.begin() + 1, words.end());
+  }
+  return request;
+}
+
+std::string UserName(const Session& session) {
+  if (const passwd* entry = ::getpwuid(::geteuid())) return entry->pw_name;
+  const auto user = session.environment.find("USER");
+  return user != session.environment.end() ? user->second : "uid" + std::to_string(::geteuid());
+}
+
+// --explain: every setting and where it came from.
+void PrintExplanation(const Session& session, const project::Resolved& resolved) {
+  Table table({{"Setting"}, {"Value"}, {"From"}});
+  json::Array array;
+  for (const project::Explanation& row : project::Explain(resolved)) {
+    table.Add({row.setting, row.value, row.origin});
+    array.push_back(json::Object{{"setting", json::EncodeBytes(row.setting)},
+                                 {"value", json::EncodeBytes(row.value)},
+                                 {"origin", json::EncodeBytes(row.origin)}});
+  }
+  PrintListing(session, array, table);
+}
+
+Result<int> Act(Session& session, const Options& options, const std::vector<std::string>& words) {
+  TENON_TRY(const project::Request typed, MakeRequest(session, options, words));
+  TENON_TRY(const project::Resolved resolved, project::Resolve(typed));
+  TENON_TRY_VOID(project::CheckSupported(resolved));
+  engine::SubmitRequest request;
+  TENON_TRY(const auto grace, ParseTime("--grace", options.grace));
+  TENON_TRY(const auto timeout, ParseTime("--timeout", options.timeout));
+  TENON_TRY(request.secrets, ReadSecrets(options.secrets, session.environment));
+  for (const std::string& notice : resolved.notices) {
+    request.notices.push_back({run::Level::kInfo, notice, ""});
+  }
+  if (options.explain || options.dry_run) {
+    for (const run::Notice& notice : request.notices)
+      PrintErr("note: " + ForTerminal(notice.text) + "\n");
+    PrintExplanation(session, resolved);
+    if (options.dry_run) {
+      PrintErr("nothing was run (--dry-run)\n");
+      return 0;
+    }
+  }
+  request.folder = {resolved.project.root, project::RedactPassword};
+  request.spec = project::ToRunSpec(resolved);
+  request.spec.user = UserName(session);
+  request.spec.user_id = project::DerivedId("user/" + request.spec.user);
+  request.spec.keep = options.keep;
+  if (grace) request.spec.grace_us = *grace;
+  if (timeout) request.spec.timeout_us = *timeout;
+  request.environment = session.environment;
+
+  TENON_TRY(engine::Context * context, session.Context());
+  InterruptWatch interrupt;
+  TerminalReporter reporter({.quiet = options.watch.quiet,
+                             .show_output = !options.watch.quiet,
+                             .workbench = options.watch.workbench && !session.WantsJson(),
+                             .steps = session.globals.debug});
+  TENON_TRY(const std::string run_id, engine::Submit(*context, std::move(request), reporter));
+  return Watch(session, run_id, options.watch, interrupt, reporter);
+}
+
+void Declare(CLI::App& app, Options* options) {
+  app.add_option("-c,--run-configuration", options->run_configuration,
+                 "Name of a .runconfig file in aml_config/ (local)")
+      ->type_name("NAME");
+  app.add_option("-t,--target", options->target,
+                 "Name of a .compute file, instead of the one it names")
+      ->type_name("NAME");
+  app.add_option("-d,--conda-dependencies", options->conda_file, "The environment's conda file")
+      ->type_name("FILE");
+  app.add_option("-s,--spark-dependencies", options->spark_file, "The environment's Spark file")
+      ->type_name("FILE");
+  AddWatchOptions(app, &options->watch);
+  app.add_flag("--wait", options->wait, "Wait for the end; that is what it does anyway");
+  app.add_option("--env", options->environment, "Set a variable for the script (may be repeated)")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--secret", options->secrets,
+                 "Give the script a secret in its environment, masked wherever we write: NAME, "
+                 "NAME=@FILE, NAME=$VAR")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app.add_option("--grace", options->grace, "How long a canceled script may take to end (30s)")
+      ->type_name("TIME");
+  app.add_option("--timeout", options->timeout, "Stop the script after this long; exit code 124")
+      ->type_name("TIME");
+  app.add_flag("--keep", options->keep, "Keep the run directory also after success");
+  app.add_flag("--dry-run", options->dry_run,
+               "Show what would run and where each setting comes from; run nothing");
+  app.add_flag("--explain", options->explain, "Show every setting and where it comes from");
+  app.prefix_command();
+}
+
+}  // namespace
+
+Command SubmitCommand() {
+  return {{{"submit"}, {"experiment", "submit"}},
+          "Run a script of this project and watch it",
+          "Everything after the script's name belongs to the script. Ctrl-C stops the watching, "
+          "not the run. "
+          "The exit code is the script's; 125 when it could not be started, 143 when it was "
+          "canceled, 124 after "
+          "--timeout, 130 after Ctrl-C.",
+          {"tenon submit train.py --epochs 20", "tenon submit -c local train.py 0.1",
+           "tenon submit -a train.py", "tenon submit --dry-run --explain train.py"},
+          [](CLI::App& app, const std::vector<std::string>& words) -> Action {
+            auto options = std::make_shared<Options>();
+            options->watch.workbench = words.front() == "experiment";
+            Declare(app, options.get());
+            SetUsage(app, "tenon " + Join(words, " ") + " [OPTIONS] SCRIPT [ARGUMENTS...]");
+            return [&app, options](Session& session) {
+              return Act(session, *options, app.remaining());
+            };
+          },
+          /*starts_script=*/true};
+}
+
+}  // namespace tenon::cli
