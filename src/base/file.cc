@@ -185,7 +185,8 @@ Status MakeDirs(const std::string& path, mode_t mode) {
 }
 
 Status RenameFile(const std::string& from, const std::string& to) {
-  if (::rename(from.c_str(), to.c_str()) != 0) return FromErrno("renaming " + from + " to " + to, errno);
+  if (::rename(from.c_str(), to.c_str()) != 0)
+    return FromErrno("renaming " + from + " to " + to, errno);
   return {};
 }
 
