@@ -59,6 +59,8 @@ std::unique_ptr<Context> MakeLocalContext(std::string home, std::string version)
   return context;
 }
 
+std::string RunnerHash() { return std::string(launch::EmbeddedRunnerHash()); }
+
 Status EnsureHome(const run::Home& home) {
   TENON_TRY_VOID(MakeDirs(home.root(), 0700));
   return MakeDirs(home.runs(), 0700);

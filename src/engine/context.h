@@ -40,6 +40,9 @@ struct Context {
 // A context for this machine: runs start here, with the runner that is embedded in this program.
 std::unique_ptr<Context> MakeLocalContext(std::string home, std::string version);
 
+// SHA-256 of the runner inside this program, 64 hex digits: the name hosts keep it under.
+std::string RunnerHash();
+
 // Makes the home with its folders, readable by the user alone. kDenied or kUnavailable naming it.
 Status EnsureHome(const run::Home& home);
 

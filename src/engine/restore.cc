@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "engine/freeze_now.h"
 #include "snapshot/freeze.h"
 #include "snapshot/unpack.h"
 
@@ -84,6 +85,7 @@ Result<Restored> Restore(Context& context, const journal::RunView& run,
     TENON_TRY(const auto frozen,
               snapshot::Freeze(*objects, FreezeOptionsFor(context, *options.present)));
     restored.saved_tree = frozen.kept_root.Hex();
+    TENON_TRY_VOID(KeepTree(context, restored.saved_tree));
   }
   // After this the present state can be had back; only now is anything written.
   for (const auto* list : {&difference.missing, &difference.changed}) {

@@ -25,7 +25,7 @@ struct RestoreOptions {
 };
 struct Restored {
   std::vector<std::string> written;
-  std::string saved_tree;  // hex root of the present state before, "" when none was taken
+  std::string saved_tree;  // hex root of the state before (KeepTree), "" when none was taken
 };
 
 // Brings a run's files back into a folder. Files that are there with other contents stop it before

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "engine/freeze_now.h"
 #include "journal/fold.h"
 #include "run/layout.h"
 #include "snapshot/unpack.h"
@@ -64,11 +65,17 @@ Status AddTree(const snapshot::ObjectStore& objects, const std::string& hex,
   return snapshot::Reachable(objects, *root, live);
 }
 
-// Every object that a recorded run names. An unreadable tree stops the collection: better to keep
-// too much than to lose a run's files because one node was damaged.
+// Every object that a recorded run or a kept snapshot names. An unreadable tree stops the
+// collection: better to keep too much than to lose a run's files because one node was damaged.
 Result<std::unordered_set<Hash>> LiveObjects(const snapshot::ObjectStore& objects,
-                                             const std::vector<journal::RunView>& runs) {
+                                             const std::vector<journal::RunView>& runs,
+                                             const std::vector<std::string>& kept_trees) {
   std::unordered_set<Hash> live, trees;
+  for (const std::string& tree : kept_trees) {
+    if (auto status = AddTree(objects, tree, &trees, &live); !status.ok()) {
+      return std::move(status).error().Wrap("finding the objects of snapshot " + tree);
+    }
+  }
   for (const journal::RunView& run : runs) {
     for (const std::string& tree : {run.spec.tree, run.spec.kept_tree, run.outputs_tree}) {
       if (auto status = AddTree(objects, tree, &trees, &live); !status.ok()) {
@@ -142,7 +149,8 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
     }
     runs.push_back(std::move(*view));
   }
-  TENON_TRY(const auto live, LiveObjects(*objects, runs));
+  TENON_TRY(const auto kept_trees, KeptTrees(context, options.dry_run));
+  TENON_TRY(const auto live, LiveObjects(*objects, runs, kept_trees));
   if (options.dry_run) return result;
   reporter.OnProgress("collecting objects", 0, 0);
   TENON_TRY(const auto freed, objects->Collect(live, options.min_object_age_us));

@@ -40,8 +40,8 @@ struct GcResult {
   uint64_t leftovers = 0;  // run folders without a readable journal, older than a day
   uint64_t bytes_freed = 0;
 };
-// Removes what nothing needs: objects no recorded run names, run directories past their time,
-// remains of killed submits. Never touches a run that is going.
+// Removes what nothing needs: objects that no recorded run and no kept snapshot names, run
+// directories past their time, remains of killed submits. Never touches a run that is going.
 Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Reporter& reporter);
 
 }  // namespace tenon::engine
