@@ -28,16 +28,17 @@ struct RunQuery {
   bool include_hidden = false;
   bool include_untracked = false;
   bool unfinished_only = false;
-  size_t limit = 0;    // 0: all
+  size_t limit = 0;  // 0: all
   size_t offset = 0;
 };
 
-// A row of a listing: the view without what only one run's page needs (steps, notices; artifacts and
-// series are there, because listings in JSON show them).
+// A row of a listing: the view without what only one run's page needs (steps, notices; artifacts
+// and series are there, because listings in JSON show them).
 using RunRow = journal::RunView;
 
-// The index over journals. Everything in it can be dropped and made again from the run folders, so no
-// write here waits for the disk. Safe for many processes at once. Methods are called from one thread.
+// The index over journals. Everything in it can be dropped and made again from the run folders, so
+// no write here waits for the disk. Safe for many processes at once. Methods are called from one
+// thread.
 class HistoryStore {
  public:
   virtual ~HistoryStore() = default;
@@ -46,41 +47,81 @@ class HistoryStore {
   virtual Result<journal::Place> PlaceOf(const std::string& run_id) = 0;
 
   // Takes records of one segment that follow `after` (as PlaceOf said). `read` is called until it
-  // returns nullopt and yields them in order. Keyed by (run, segment, record): records at or before
-  // the stored place are skipped, so a repeat or two clients at once change nothing. All or nothing.
-  // Returns the new place.
+  // returns nullopt and yields them in order; `cursor` says where it is. Keyed by (run, segment,
+  // record): records at or before the stored place are skipped, so a repeat or two clients at once
+  // change nothing. All or nothing. `hole_bytes` are those after the last record that are no
+  // record, of a segment without a writer (journal::Reader::Close()), 0 otherwise; they replace
+  // what was said before. Holes between records follow from the cursors. Returns the new place.
+  // Other calls on this store are not allowed in `read` and `cursor`.
   virtual Result<journal::Cursor> Ingest(
       const std::string& run_id, const std::string& segment,
       const std::function<Result<std::optional<journal::Record>>()>& read,
       const std::function<journal::Cursor()>& cursor, uint64_t hole_bytes) = 0;
 
-  virtual Result<journal::RunView> Get(const std::string& run_id) = 0;                  // kNotFound
-  virtual Result<std::vector<RunRow>> List(const RunQuery& query) = 0;                  // newest first
+  virtual Result<journal::RunView> Get(const std::string& run_id) = 0;  // kNotFound
+  virtual Result<std::vector<RunRow>> List(const RunQuery& query) = 0;  // newest first
   virtual Result<uint64_t> CountRuns(const RunQuery& query) = 0;
   // Ids that begin with `prefix` (at most `limit`), newest first.
   virtual Result<std::vector<std::string>> IdsWithPrefix(const std::string& project_id,
                                                          std::string_view prefix, size_t limit) = 0;
-  virtual Result<std::optional<std::string>> IdOfNumber(const std::string& project_id, int64_t number) = 0;
-  virtual Result<int64_t> LastNumber(const std::string& project_id) = 0;                // 0: none
+  virtual Result<std::optional<std::string>> IdOfNumber(const std::string& project_id,
+                                                        int64_t number) = 0;
+  virtual Result<int64_t> LastNumber(const std::string& project_id) = 0;  // 0: none
 
-  // Every point of a series (all series when `name` is empty), in the order they were logged.
+  // Every point of a series, in the order they were logged; with an empty `name` all series, one
+  // after the other by name. An unknown run or series has no points. `visit` makes no other call on
+  // this store.
   virtual Status ReadMetrics(const std::string& run_id, const std::string& name,
                              const std::function<Status(const std::string& series,
                                                         const run::MetricPoint& point)>& visit) = 0;
 
   virtual Status Delete(const std::string& run_id) = 0;  // not there = success
   virtual Status Clear() = 0;                            // everything; for rebuild
+
+  // True from when the index was made (or emptied) until MarkRebuilt(): run folders that were there
+  // before may be missing in it. RebuildHistory() sees to both.
+  virtual Result<bool> NeedsRebuild() = 0;
+  virtual Status MarkRebuilt() = 0;
 };
 
-// SQLite in a file. Missing: made. Written by an older release: migrated. By a newer one: kInvalid
-// saying so. Damaged: kCorrupt with the hint `tenon history rebuild`.
+// SQLite in a file on a local disk (IndexPath()). Missing: made. Written by an older release:
+// migrated. By a newer one: kInvalid saying so. Damaged: kCorrupt with the hint `tenon history
+// rebuild`. A file that can't be written is opened for reading; writes are then kDenied.
 Result<std::unique_ptr<HistoryStore>> OpenSqliteStore(const std::string& path);
 
 // In memory, for tests, and when the home cannot be written.
 std::unique_ptr<HistoryStore> MakeMemoryStore();
 
+// Where the index of a home lies: in it, or, when it is on a network file system (where SQLite's
+// log can't work), on local disk: $XDG_CACHE_HOME or ~/.cache, else /var/tmp. Makes the folder.
+Result<std::string> IndexPath(const std::string& home);
+
+// Throws the file at `path` away, whatever it is, and opens an empty index there: the way out of
+// kCorrupt. Programs that have the old one open go on with it and lose nothing but their entries
+// here.
+Result<std::unique_ptr<HistoryStore>> RecreateSqliteStore(const std::string& path);
+
 // Brings the index up to date with one run folder: ingests what its segments have beyond PlaceOf().
-Status IngestRunFolder(HistoryStore& store, const std::string& run_id, const std::string& run_folder);
+// A segment that can't be read does not keep the others from it; the first such Error is returned.
+// May be repeated; costs little when there is nothing new.
+Status IngestRunFolder(HistoryStore& store, const std::string& run_id,
+                       const std::string& run_folder);
+
+struct RebuildResult {
+  uint64_t runs = 0;            // run folders taken in
+  std::vector<Error> problems;  // each names its run; the others are in the index all the same
+};
+// Brings the index up to date with every folder below `runs_folder` (missing: none) and marks it
+// rebuilt. Clear() first makes it from nothing. `progress`, if given, hears of each run.
+Result<RebuildResult> RebuildHistory(
+    HistoryStore& store, const std::string& runs_folder,
+    const std::function<void(uint64_t done, uint64_t total)>& progress);
+
+// The index of a home (~/.tenon), wherever it lies, filled from the run folders if it had to be
+// made. When there is none and none can be made (read-only home): in memory.
+Result<std::unique_ptr<HistoryStore>> OpenHistory(
+    const std::string& home,
+    const std::function<void(uint64_t done, uint64_t total)>& progress = {});
 
 }  // namespace tenon::history
 

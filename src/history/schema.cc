@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/schema.h"
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tenon::history {
+namespace {
+
+// `runs` holds what listings filter and order by; its indexes carry all of it, so that a page of a
+// listing is one walk along an index and one look-up in `views` per row. `views` holds the run in
+// the form of codec.h: `row` is what listings show, `detail` the rest. A run is in both once its
+// kSubmitted record is known; its segments may be there before.
+//
+// Metric points lie together per series; the key makes a repeated ingest harmless.
+//
+// meta: 'complete' is 1 once every run folder has been looked at since the file was made.
+constexpr const char* kVersion1 = R"sql(
+CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO meta VALUES('complete', 0);
+
+CREATE TABLE segments(
+  run_id TEXT NOT NULL,
+  segment TEXT NOT NULL,
+  record INTEGER NOT NULL,
+  offset INTEGER NOT NULL,
+  tail INTEGER NOT NULL,
+  fold BLOB NOT NULL,
+  PRIMARY KEY(run_id, segment));
+
+CREATE TABLE metric_blocks(
+  run_id TEXT NOT NULL,
+  series TEXT NOT NULL,
+  segment TEXT NOT NULL,
+  record INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  data BLOB NOT NULL,
+  PRIMARY KEY(run_id, series, segment, record, block)) WITHOUT ROWID;
+
+CREATE TABLE runs(
+  id INTEGER PRIMARY KEY,
+  run_id TEXT NOT NULL UNIQUE,
+  project_id TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  created_us INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  finished INTEGER NOT NULL,
+  hidden INTEGER NOT NULL,
+  tracked INTEGER NOT NULL,
+  script TEXT NOT NULL,
+  target TEXT NOT NULL);
+CREATE INDEX runs_by_project ON runs(
+  project_id, created_us DESC, run_id DESC, hidden, tracked, finished, state, script, target);
+CREATE INDEX runs_by_time ON runs(
+  created_us DESC, run_id DESC, hidden, tracked, finished, state, script, target);
+CREATE INDEX runs_by_number ON runs(project_id, number);
+CREATE INDEX runs_unfinished ON runs(created_us DESC, run_id DESC) WHERE finished = 0;
+
+CREATE TABLE views(id INTEGER PRIMARY KEY, row BLOB NOT NULL, detail BLOB NOT NULL);
+
+CREATE TABLE tags(
+  run_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY(run_id, name)) WITHOUT ROWID;
+)sql";
+
+Status ToVersion1(Database& database) { return database.Execute(kVersion1); }
+
+constexpr std::array<Migration, 1> kMigrations = {ToVersion1};
+
+std::string Quoted(std::string_view name) {
+  std::string out = "\"";
+  for (const char c : name) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + "\"";
+}
+
+Status DropEverything(Database& database) {
+  std::vector<std::string> statements;
+  {
+    TENON_TRY(Query query, database.Prepare("SELECT type, name FROM sqlite_schema WHERE type IN "
+                                            "('table', 'view') AND name NOT LIKE 'sqlite\\_%' "
+                                            "ESCAPE '\\'"));
+    while (true) {
+      TENON_TRY(const bool row, query.Step());
+      if (!row) break;
+      statements.push_back("DROP " + std::string(query.Text(0)) + " " + Quoted(query.Text(1)));
+    }
+  }
+  for (const std::string& sql : statements) TENON_TRY_VOID(database.Execute(sql.c_str()));
+  return {};
+}
+
+Result<int64_t> CheckedVersion(Database& database, size_t newest) {
+  TENON_TRY(const int64_t version, database.ReadInt("PRAGMA user_version"));
+  if (version < 0 || static_cast<uint64_t>(version) > newest) {
+    return Invalid("the history index " + database.path() +
+                   " was written by a newer Tenon (its version is " + std::to_string(version) +
+                   ", this program knows up to " + std::to_string(newest) + ")")
+        .WithHint("use the newer tenon; or delete that file, it is made anew from the run folders");
+  }
+  return version;
+}
+
+}  // namespace
+
+std::span<const Migration> Migrations() { return kMigrations; }
+
+Status Migrate(Database& database, std::span<const Migration> migrations) {
+  TENON_TRY(int64_t version, CheckedVersion(database, migrations.size()));
+  if (static_cast<uint64_t>(version) == migrations.size()) return {};
+  if (database.read_only()) {
+    return Denied("the history index " + database.path() +
+                  " has to be brought up to date, but can't be written");
+  }
+  TENON_TRY(Transaction transaction, Transaction::Begin(database));
+  // Another program may have done it while we waited.
+  TENON_TRY(version, CheckedVersion(database, migrations.size()));
+  if (version == 0) TENON_TRY_VOID(DropEverything(database));
+  for (size_t i = static_cast<size_t>(version); i < migrations.size(); ++i) {
+    if (Status status = migrations[i](database); !status.ok()) {
+      return std::move(status).error().Wrap("taking the history index to version " +
+                                            std::to_string(i + 1));
+    }
+  }
+  TENON_TRY_VOID(
+      database.Execute(("PRAGMA user_version=" + std::to_string(migrations.size())).c_str()));
+  return transaction.Commit();
+}
+
+}  // namespace tenon::history

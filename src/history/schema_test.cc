@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "history/schema.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "history/test_journal.h"
+
+namespace tenon::history {
+namespace {
+
+std::string DataFile(std::string_view name) {
+  // Unit tests are built with absolute paths: src/history/schema_test.cc → tests/data.
+  return JoinPath(DirName(DirName(DirName(__FILE__))), "tests/data/" + std::string(name));
+}
+
+// The runs in tests/data/history-v1.db; `history_fill --sample FILE` wrote them.
+constexpr int64_t kSavedRuns = 5;
+
+std::string CopyOfVersion1(const TestFolder& folder) {
+  std::string path = folder / "history.db";
+  Must(WriteFileAtomically(path, Must(ReadFile(DataFile("history-v1.db"))), 0644,
+                           Durability::kProcess));
+  return path;
+}
+
+TEST(Schema, SavedVersion1OpensWithAllItsRuns) {
+  const TestFolder folder;
+  const auto store = Must(OpenSqliteStore(CopyOfVersion1(folder)));
+  const auto fresh = MakeMemoryStore();
+  for (int64_t number = 1; number <= kSavedRuns; ++number) {
+    GiveRun(*fresh, number);
+    EXPECT_EQ(Everything(*store, IdOf(number)), Everything(*fresh, IdOf(number))) << number;
+  }
+  EXPECT_EQ(Ids(Must(store->List({}))), Ids(Must(fresh->List({}))));
+  EXPECT_FALSE(Must(store->NeedsRebuild()));
+  GiveRun(*store, kSavedRuns + 1);
+  EXPECT_EQ(Must(store->LastNumber("p")), kSavedRuns + 1);
+}
+
+Status AddColor(Database& database) {
+  return database.Execute("ALTER TABLE runs ADD COLUMN color TEXT NOT NULL DEFAULT 'blue'");
+}
+Status FailHalfway(Database& database) {
+  TENON_TRY_VOID(database.Execute("DROP TABLE tags"));
+  return Unavailable("the disk is full");
+}
+
+TEST(Schema, MigrationTakesEachStepOnceAndInOrder) {
+  const TestFolder folder;
+  const auto database = Must(Database::Open(CopyOfVersion1(folder)));
+  const std::array<Migration, 2> two = {Migrations()[0], AddColor};
+  Must(Migrate(*database, two));
+  EXPECT_EQ(Must(database->ReadInt("PRAGMA user_version")), 2);
+  EXPECT_EQ(Must(database->ReadInt("SELECT count(*) FROM runs WHERE color = 'blue'")), kSavedRuns);
+  Must(Migrate(*database, two));  // AddColor again would fail
+}
+
+TEST(Schema, FailedMigrationLeavesTheOldDatabaseWhole) {
+  const TestFolder folder;
+  const std::string path = CopyOfVersion1(folder);
+  {
+    const auto database = Must(Database::Open(path));
+    const std::array<Migration, 3> three = {Migrations()[0], AddColor, FailHalfway};
+    const Status status = Migrate(*database, three);
+    ASSERT_FALSE(status.ok());
+    EXPECT_NE(status.error().message.find("version 3"), std::string::npos);
+    EXPECT_NE(status.error().message.find("disk is full"), std::string::npos);
+    EXPECT_EQ(Must(database->ReadInt("PRAGMA user_version")), 1);
+  }
+  const auto store = Must(OpenSqliteStore(path));
+  EXPECT_EQ(Must(store->CountRuns({})), static_cast<uint64_t>(kSavedRuns));
+}
+
+TEST(Schema, DatabaseOlderThanEveryReleaseIsEmptiedAndSaysSo) {
+  const TestFolder folder;
+  const std::string path = folder / "history.db";
+  {
+    const auto database = Must(Database::Open(path));
+    Must(
+        database->Execute("CREATE TABLE runs(run_id TEXT, json TEXT);"
+                          "CREATE VIEW \"odd \"\"view\" AS SELECT run_id FROM runs;"
+                          "CREATE INDEX by_id ON runs(run_id);"
+                          "INSERT INTO runs VALUES('digits_1', '{}')"));
+  }
+  const auto store = Must(OpenSqliteStore(path));
+  EXPECT_TRUE(Must(store->NeedsRebuild()));
+  EXPECT_EQ(Must(store->CountRuns({})), 0u);
+  GiveRun(*store, 1);
+  EXPECT_EQ(Must(store->CountRuns({})), 1u);
+}
+
+TEST(Schema, DatabaseOfANewerReleaseIsRefusedUntouched) {
+  const TestFolder folder;
+  const std::string path = CopyOfVersion1(folder);
+  {
+    const auto database = Must(Database::Open(path));
+    Must(database->Execute("PRAGMA user_version=99"));
+  }
+  const auto opened = OpenSqliteStore(path);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().kind, ErrorKind::kInvalid);
+  EXPECT_NE(opened.error().message.find("newer Tenon"), std::string::npos)
+      << opened.error().message;
+  EXPECT_FALSE(opened.error().hint.empty());
+  const auto database = Must(Database::Open(path));
+  EXPECT_EQ(Must(database->ReadInt("SELECT count(*) FROM runs")), kSavedRuns);
+}
+
+}  // namespace
+}  // namespace tenon::history
