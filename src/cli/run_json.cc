@@ -2,6 +2,7 @@
 #include "cli/run_json.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 #include "base/clock.h"
@@ -70,6 +71,13 @@ json::Value MetricToJson(const run::MetricValue& value) {
         }
       },
       value);
+}
+
+std::string ShortMetric(const run::MetricValue& value) {
+  if (!std::holds_alternative<double>(value)) return ForTerminal(run::FormatMetric(value));
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "%.6g", std::get<double>(value));
+  return buffer;
 }
 
 std::string ShownState(const journal::RunView& run) {

@@ -19,6 +19,9 @@ json::Object RunToJson(const journal::RunView& run);
 // The state a listing shows.
 std::string ShownState(const journal::RunView& run);
 
+// A metric in a table: numbers with six significant digits, as the Workbench showed them.
+std::string ShortMetric(const run::MetricValue& value);
+
 json::Value MetricToJson(const run::MetricValue& value);
 
 }  // namespace tenon::cli

@@ -4,8 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <memory>
 #include <set>
 
@@ -29,17 +27,6 @@ struct Options {
   bool hidden = false;
   size_t limit = 0;
 };
-
-// Numbers as the Workbench's tables showed them: six significant digits.
-std::string SixDigits(const run::MetricValue& value) {
-  if (!run::IsNumber(value) || std::holds_alternative<int64_t>(value) ||
-      std::holds_alternative<bool>(value)) {
-    return ForTerminal(run::FormatMetric(value));
-  }
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%.6g", run::AsDouble(value));
-  return buffer;
-}
 
 Result<history::RunQuery> MakeQuery(Session& session, const Options& options) {
   history::RunQuery query;
@@ -103,7 +90,7 @@ Table WorkbenchTable(const std::vector<journal::RunView>& runs) {
     std::vector<std::string> row;
     for (const std::string& name : names) {
       const auto found = run.series.find(name);
-      row.push_back(found == run.series.end() ? "" : SixDigits(found->second.last));
+      row.push_back(found == run.series.end() ? "" : ShortMetric(found->second.last));
     }
     row.push_back(run.end_us ? FormatDuration(run.duration_us) : "");
     row.push_back(run.spec.id);
@@ -144,7 +131,7 @@ Table PeopleTable(const std::vector<journal::RunView>& runs, int64_t now_us) {
                                     run.end_us ? HumanDuration(run.duration_us) : ""};
     for (const auto& [name, count] : ranked) {
       const auto found = run.series.find(name);
-      row.push_back(found == run.series.end() ? "" : SixDigits(found->second.last));
+      row.push_back(found == run.series.end() ? "" : ShortMetric(found->second.last));
     }
     row.push_back(run.spec.id);
     table.Add(std::move(row));
