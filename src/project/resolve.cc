@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "project/resolve.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "project/script_path.h"
+#include "project/types.h"
+
+namespace tenon::project {
+namespace {
+
+std::string Quoted(std::string_view name) { return "`" + ForTerminal(name) + "`"; }
+
+// `-c aml_config\local.runconfig` means `-c local`.
+std::string ConfigurationName(std::string typed) {
+  std::replace(typed.begin(), typed.end(), '\\', '/');
+  if (!typed.ends_with(".runconfig")) return typed;
+  typed.resize(typed.size() - std::string_view(".runconfig").size());
+  return std::string(BaseName(typed));
+}
+
+std::vector<std::string> ConfigurationNames(const Project& project) {
+  std::vector<std::string> names;
+  for (const RunConfigurationEntry& entry : ListRunConfigurations(project))
+    names.push_back(entry.name);
+  return names;
+}
+
+Error NoSuchConfiguration(const Project& project, const Setting<std::string>& name) {
+  const std::vector<std::string> names = ConfigurationNames(project);
+  if (!name.given()) {
+    return NotFound("no run configuration is named, and there is no aml_config/local.runconfig")
+        .WithHint("name one with -c: " + Join(names, ", "));
+  }
+  if (ConfigFile(project, name.value, ".compute")) {
+    std::vector<std::string> users;
+    for (const RunConfigurationEntry& entry : ListRunConfigurations(project)) {
+      if (entry.target == name.value) users.push_back(entry.name);
+    }
+    return NotFound(Quoted(name.value) + " is a target, not a run configuration")
+        .WithHint(users.empty() ? "no run configuration uses it; write `-t " + name.value + "`"
+                                : "run configurations that use it: " + Join(users, ", ") +
+                                      "; write `-c " + users.front() + "`");
+  }
+  Error error = NotFound("there is no run configuration " + Quoted(name.value));
+  if (const auto near = DidYouMean(name.value, names)) {
+    error.hint = "did you mean `-c " + *near + "`?";
+  } else if (!names.empty()) {
+    error.hint = "there are: " + Join(names, ", ");
+  }
+  return error;
+}
+
+Result<RunConfiguration> FindConfiguration(const Project& project, const Setting<std::string>& name,
+                                           std::vector<std::string>* notices) {
+  if (RunConfigurationFile(project, name.value)) return ReadRunConfiguration(project, name.value);
+  if (!IsBuiltInTarget(name.value) || !ConfigurationNames(project).empty() ||
+      (name.given() && ConfigFile(project, name.value, ".compute"))) {
+    return NoSuchConfiguration(project, name);
+  }
+  notices->push_back(
+      (project.has_config ? "aml_config/ has no run configuration"
+                          : "there is no aml_config/ in " + ForTerminal(project.root)) +
+      std::string(": running with Framework Python on the target ") + Quoted(name.value));
+  return BuiltInRunConfiguration(name.value);
+}
+
+Result<Target> FindTarget(const Project& project, const Setting<std::string>& name) {
+  if (ConfigFile(project, name.value, ".compute") || IsBuiltInTarget(name.value)) {
+    return ReadTarget(project, name.value);
+  }
+  const std::string where =
+      name.origin.kind == Origin::Kind::kFile ? name.origin.Text() + ": Target" : "-t";
+  std::vector<std::string> names;
+  for (const TargetEntry& entry : ListTargets(project)) names.push_back(entry.name);
+  const auto near = DidYouMean(name.value, names);
+  return NotFound(where + ": there is no target " + Quoted(name.value) + " (no aml_config/" +
+                  ForTerminal(name.value) + ".compute)")
+      .WithHint(near ? "did you mean " + Quoted(*near) + "?" : "there are: " + Join(names, ", "));
+}
+
+Status TakeScript(const Request& request, const RunConfiguration& configuration, Resolved* out) {
+  if (request.script) {
+    if (request.script->ends_with(".runconfig")) {
+      return Invalid(Quoted(*request.script) + " is a run configuration, not a script")
+          .WithHint("write `-c " + ConfigurationName(*request.script) + "` and then a script");
+    }
+    TENON_TRY(out->script.value,
+              FileInProject(out->project.root, request.cwd, *request.script, "the script"));
+    out->script.origin = Origin::Option("SCRIPT");
+    out->arguments = {request.arguments, Origin::Option("SCRIPT")};
+    return {};
+  }
+  const auto& vector = configuration.argument_vector;
+  if (vector.empty() || vector.front().value == "$file") {
+    return Invalid("no script is named").WithHint("name one: `tenon submit train.py`");
+  }
+  const Setting<std::string>& first = vector.front();
+  Result<std::string> script =
+      FileInProject(out->project.root, out->project.root, first.value, "the script");
+  if (!script.ok()) return std::move(script).error().Wrap(first.origin.Text() + ": ArgumentVector");
+  out->script = {std::move(script).value(), first.origin};
+  out->arguments.origin = first.origin;
+  for (size_t i = 1; i < vector.size(); ++i) out->arguments.value.push_back(vector[i].value);
+  return {};
+}
+
+Status TakeFile(const Request& request, const std::optional<std::string>& typed, const char* option,
+                const Setting<std::string>& otherwise, const std::string& root,
+                Setting<std::string>* out) {
+  *out = otherwise;
+  if (!typed) return {};
+  TENON_TRY(out->value,
+            FileInProject(root, request.cwd, *typed, std::string(option) + ": the file"));
+  out->origin = Origin::Option(option);
+  return {};
+}
+
+Status TakeEnvironment(const Request& request, const RunConfiguration& configuration,
+                       Resolved* out) {
+  out->environment = configuration.environment;
+  for (const auto& [name, value] : request.environment) {
+    if (name.empty() || name.find('=') != std::string::npos) {
+      return Invalid("--env: " + Quoted(name) + " cannot be the name of a variable")
+          .WithHint("write `--env NAME=VALUE`");
+    }
+    const auto same =
+        std::find_if(out->environment.begin(), out->environment.end(),
+                     [&name = name](const auto& entry) { return entry.first == name; });
+    Setting<std::string> setting{value, Origin::Option("--env")};
+    if (same != out->environment.end()) {
+      same->second = std::move(setting);
+    } else {
+      out->environment.emplace_back(name, std::move(setting));
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> SharedParts(const Project& project) {
+  if (project.account.empty() || project.workspace.empty()) return {project.name.value};
+  return {project.account, project.workspace, project.name.value};
+}
+
+void AddNotices(const RunConfiguration& configuration, Resolved* out) {
+  for (const std::string& notice : configuration.notices) out->notices.push_back(notice);
+  for (const std::string& notice : out->target.notices) out->notices.push_back(notice);
+  const TargetType* type = FindTargetType(out->target.type.value);
+  const Setting<bool>& managed = out->target.user_managed_environment;
+  if (type->user_python && !managed.value) {
+    out->notices.push_back(
+        managed.origin.Text() +
+        ": userManagedEnvironment: false is not there yet; the run uses the Python of "
+        "the target as it is");
+  } else if (type->user_python && out->conda_file.origin.kind == Origin::Kind::kOption) {
+    out->notices.push_back("-d has no effect: a target of type " + std::string(type->name) +
+                           " uses its own Python as it is");
+  }
+}
+
+}  // namespace
+
+Result<Resolved> Resolve(const Request& request) {
+  Resolved out;
+  TENON_TRY(out.project, OpenProject(request.cwd, request.project_dir));
+  out.run_configuration = request.run_configuration
+                              ? Setting<std::string>{ConfigurationName(*request.run_configuration),
+                                                     Origin::Option("-c")}
+                              : Setting<std::string>{"local", Origin::Default()};
+  TENON_TRY(const RunConfiguration configuration,
+            FindConfiguration(out.project, out.run_configuration, &out.notices));
+
+  out.target_name = request.target ? Setting<std::string>{*request.target, Origin::Option("-t")}
+                                   : configuration.target;
+  if (!request.target && configuration.missing_target) return *configuration.missing_target;
+  TENON_TRY(out.target, FindTarget(out.project, out.target_name));
+
+  if (configuration.spark_framework) return *configuration.spark_framework;
+  out.framework = configuration.framework;
+
+  TENON_TRY_VOID(TakeScript(request, configuration, &out));
+  TENON_TRY_VOID(TakeEnvironment(request, configuration, &out));
+  TENON_TRY_VOID(TakeFile(request, request.conda_file, "-d", configuration.conda_file,
+                          out.project.root, &out.conda_file));
+  TENON_TRY_VOID(TakeFile(request, request.spark_file, "-s", configuration.spark_file,
+                          out.project.root, &out.spark_file));
+  out.prepare_environment = configuration.prepare_environment;
+  out.tracked_run = configuration.tracked_run;
+  out.use_sampling = configuration.use_sampling;
+  out.shared_parts = SharedParts(out.project);
+  AddNotices(configuration, &out);
+  return out;
+}
+
+Status CheckSupported(const Resolved& resolved) {
+  const Setting<std::string>& type = resolved.target.type;
+  const TargetType* found = FindTargetType(type.value);
+  if (found != nullptr && found->supported) return {};
+  const std::string where =
+      type.origin.kind == Origin::Kind::kFile ? type.origin.Text() + ": " : std::string();
+  return Invalid(where + "target " + Quoted(resolved.target_name.value) + " is of type " +
+                 type.value + "; this version runs " + Quoted(Join(TargetTypeNames(true), ", ")))
+      .WithHint("run it here with `-t local`");
+}
+
+run::RunSpec ToRunSpec(const Resolved& resolved) {
+  run::RunSpec spec;
+  spec.project = resolved.project.name.value;
+  spec.project_id = resolved.project.id.value;
+  spec.script = resolved.script.value;
+  spec.arguments = resolved.arguments.value;
+  spec.parameters = run::ParametersFromArguments(spec.arguments);
+  spec.target = resolved.target_name.value;
+  spec.target_type = resolved.target.type.value;
+  spec.run_configuration = resolved.run_configuration.value;
+  if (const TargetType* type = FindTargetType(spec.target_type)) spec.executor = type->executor;
+  spec.python = resolved.target.python_location.value;
+  for (const auto& [name, setting] : resolved.environment) {
+    spec.environment.emplace_back(name, setting.value);
+  }
+  if (!resolved.target.native_shared_directory.value.empty()) {
+    spec.shared_directory = resolved.target.native_shared_directory.value;
+    for (const std::string& part : resolved.shared_parts) {
+      spec.shared_directory = JoinPath(spec.shared_directory, part);
+    }
+    spec.shared_directory += '/';
+  }
+  spec.tracked = resolved.tracked_run.value;
+  return spec;
+}
+
+}  // namespace tenon::project

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "project/target.h"
+
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "project/settings_file.h"
+#include "project/types.h"
+
+namespace tenon::project {
+namespace {
+
+constexpr Key kKeys[] = {
+    {"type", Expected::kText},
+    {"nativeSharedDirectory", Expected::kText},
+    {"baseDockerImage", Expected::kText},
+    {"sharedVolumes", Expected::kBool},
+    {"pythonLocation", Expected::kText},
+    {"address", Expected::kText},
+    {"username", Expected::kText},
+    {"password", Expected::kText},
+    {"sparkSubmitLocation", Expected::kText},
+    {"nvidiaDocker", Expected::kBool},
+    {"userManagedEnvironment", Expected::kBool},
+    {"yarnDeployMode", Expected::kText},
+    {"cluster", Expected::kBool},
+    {"native", Expected::kBool},
+};
+
+Result<Setting<std::string>> ReadType(const SettingsFile& file) {
+  if (const yaml::Node* node = file.Find("type")) {
+    if (FindTargetType(node->text) != nullptr) return file.Text("type", "");
+    const std::vector<std::string> names = TargetTypeNames();
+    const auto near = DidYouMean(node->text, names);
+    return file.ErrorAt(*node, "type: there is no type `" + ForTerminal(node->text) + "`")
+        .WithHint(near ? "did you mean `" + file.Line("type", *near) + "`?"
+                       : "types are " + Join(names, ", "));
+  }
+  // Spring 2017: no type, but whether it is a Spark cluster.
+  if (file.Find("cluster") != nullptr) {
+    const Setting<bool> cluster = file.Bool("cluster", false);
+    return Setting<std::string>{cluster.value ? "cluster" : "virtualmachine", cluster.origin};
+  }
+  return file.Missing("type", "", "local");
+}
+
+Target BuiltIn(std::string_view name) {
+  Target target;
+  target.name = name;
+  target.type = {name == "local" ? "local" : "localdocker", Origin::BuiltIn()};
+  target.python_location = {"python", Origin::Default()};
+  target.yarn_deploy_mode.value = "cluster";
+  target.spark_submit_location.value = "spark-submit";
+  target.shared_volumes.value = true;
+  target.user_managed_environment.value = name == "local";
+  return target;
+}
+
+}  // namespace
+
+Result<Target> ReadTarget(const Project& project, std::string_view name) {
+  const std::optional<std::string> path = ConfigFile(project, name, ".compute");
+  if (!path) {
+    if (IsBuiltInTarget(name)) return BuiltIn(name);
+    return NotFound("there is no target `" + ForTerminal(name) + "`");
+  }
+  TENON_TRY(const SettingsFile file, SettingsFile::Load(project.root, *path, kKeys));
+  Target target;
+  target.name = name;
+  target.file = *path;
+  TENON_TRY(target.type, ReadType(file));
+  const TargetType* type = FindTargetType(target.type.value);
+  target.python_location = file.Text("pythonLocation", "python");
+  target.native_shared_directory = file.Text("nativeSharedDirectory", "");
+  target.base_docker_image = file.Text("baseDockerImage", "");
+  target.address = file.Text("address", "");
+  target.username = file.Text("username", "");
+  target.spark_submit_location = file.Text("sparkSubmitLocation", "spark-submit");
+  target.yarn_deploy_mode = file.Text("yarnDeployMode", "cluster");
+  target.shared_volumes = file.Bool("sharedVolumes", true);
+  target.nvidia_docker = file.Bool("nvidiaDocker", false);
+  target.user_managed_environment = file.Bool("userManagedEnvironment", type->user_python);
+  target.notices = file.notices();
+  return target;
+}
+
+}  // namespace tenon::project

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_PROJECT_TARGET_H_
+#define TENON_PROJECT_TARGET_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "project/origin.h"
+#include "project/project.h"
+
+namespace tenon::project {
+
+// What a .compute file says, or what a built-in target is. The password is left where it is:
+// nothing that reads this value can show it.
+struct Target {
+  std::string name;
+  std::string file;           // relative to the root; "" when built in
+  Setting<std::string> type;  // one of types.h
+  Setting<std::string> python_location;
+  Setting<std::string> native_shared_directory;  // "" = no shared folder; may begin with `~`
+  Setting<std::string> base_docker_image;        // "" = the default image
+  Setting<std::string> address;
+  Setting<std::string> username;
+  Setting<std::string> spark_submit_location;
+  Setting<std::string> yarn_deploy_mode;
+  Setting<bool> shared_volumes;
+  Setting<bool> nvidia_docker;
+  Setting<bool> user_managed_environment;
+  std::vector<std::string> notices;
+};
+
+// kNotFound when there is neither a file nor a built-in target of that name. An unfinished target
+// (no address yet) reads fine: only its use can say what it lacks.
+Result<Target> ReadTarget(const Project& project, std::string_view name);
+
+}  // namespace tenon::project
+
+#endif  // TENON_PROJECT_TARGET_H_

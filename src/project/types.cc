@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "project/types.h"
+
+namespace tenon::project {
+namespace {
+
+using run::ExecutorKind;
+
+// `docker` and `virtualmachine` are the names of mid-2017 for `localdocker` and `remotedocker`.
+constexpr TargetType kTypes[] = {
+    {"local", HostKind::kHere, LaunchKind::kDirect, ExecutorKind::kProcess, true, true},
+    {"localdocker", HostKind::kHere, LaunchKind::kDirect, ExecutorKind::kContainer, false, false},
+    {"docker", HostKind::kHere, LaunchKind::kDirect, ExecutorKind::kContainer, false, false},
+    {"remote", HostKind::kSsh, LaunchKind::kDirect, ExecutorKind::kProcess, true, false},
+    {"remotedocker", HostKind::kSsh, LaunchKind::kDirect, ExecutorKind::kContainer, false, false},
+    {"virtualmachine", HostKind::kSsh, LaunchKind::kDirect, ExecutorKind::kContainer, false, false},
+    {"cluster", HostKind::kSsh, LaunchKind::kDirect, ExecutorKind::kSpark, false, false},
+    {"slurm", HostKind::kHereOrSsh, LaunchKind::kSlurm, ExecutorKind::kProcess, false, false},
+};
+
+}  // namespace
+
+std::span<const TargetType> TargetTypes() { return kTypes; }
+
+const TargetType* FindTargetType(std::string_view name) {
+  for (const TargetType& type : kTypes) {
+    if (type.name == name) return &type;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> TargetTypeNames(bool supported_only) {
+  std::vector<std::string> names;
+  for (const TargetType& type : kTypes) {
+    if (type.supported || !supported_only) names.emplace_back(type.name);
+  }
+  return names;
+}
+
+}  // namespace tenon::project
