@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From records to "how is the run". Each segment is folded by itself, in its own order; the run is a
-// pure function of its segments' folds, so the order in which segments arrive cannot matter.
+// From records to "how is the run". Each segment is folded by itself, in its own order; the run is
+// a pure function of its segments' folds, so the order in which segments arrive cannot matter.
 #ifndef TENON_JOURNAL_FOLD_H_
 #define TENON_JOURNAL_FOLD_H_
 
@@ -19,10 +19,10 @@ namespace tenon::journal {
 
 // What listings know about one series.
 struct SeriesSummary {
-  uint64_t count = 0;          // points
-  uint64_t numbers = 0;        // of them numeric
-  double min = 0, max = 0;     // over numeric points
-  run::MetricValue last;       // of the point logged last (by time, then order)
+  uint64_t count = 0;       // points
+  uint64_t numbers = 0;     // of them numeric and not NaN
+  double min = 0, max = 0;  // over these
+  run::MetricValue last;    // of the point logged last (by time, then order)
   int64_t last_step = 0;
   int64_t last_time_us = 0;
 };
@@ -41,27 +41,29 @@ struct SegmentFold {
   int64_t first_us = 0, last_us = 0;
   std::optional<run::Submitted> submitted;
   int64_t submitted_us = 0;
-  std::optional<run::State> state;        // furthest non-final state said here
+  std::optional<run::State> state;  // furthest non-final state said here
   std::string state_reason;
-  std::optional<run::End> end;            // the first one said here counts
+  std::optional<run::End> end;  // the first one said here counts
   int64_t end_us = 0;
   std::optional<run::RunnerStarted> runner;
   std::optional<run::ScriptStarted> script;
   int64_t script_us = 0;
   std::vector<run::Step> steps;
-  std::vector<run::Notice> notices;       // the first 1,000
+  std::vector<run::Notice> notices;  // the first 1,000
   std::vector<run::Artifact> artifacts;
   std::string outputs_tree;
   std::map<std::string, SeriesSummary> series;
   uint64_t stdout_bytes = 0, stderr_bytes = 0;
-  run::Gap gap;                           // sums over all gaps
+  run::Gap gap;  // sums over all gaps
   uint64_t hole_bytes = 0;
   // Annotations, per member.
   std::optional<Said<std::string>> name, note;
   std::optional<Said<bool>> hidden;
   std::map<std::string, Said<std::optional<std::string>>> tags;  // nullopt: removed
 
-  // Takes the next record of the segment (called in order, each record once).
+  // Takes the next record of the segment (called in order, each record once). A payload that cannot
+  // be understood costs that record only: it becomes a notice. Types this program does not know are
+  // counted and passed over. Always succeeds.
   Status Apply(const Record& record, std::string_view segment);
   json::Object ToJson() const;
   static Result<SegmentFold> FromJson(const json::Object& object);
@@ -74,8 +76,9 @@ struct RunView {
   run::State state = run::State::kNotStarted;
   std::string reason;
   std::optional<run::End> end;
-  int64_t created_us = 0, start_us = 0, end_us = 0;  // 0: not yet. end_us = start_us + monotonic duration where known
-  int64_t duration_us = 0;                            // of a finished run that started
+  int64_t created_us = 0, start_us = 0,
+          end_us = 0;       // 0: not yet. end_us = start_us + monotonic duration where known
+  int64_t duration_us = 0;  // of a finished run that started
   int64_t last_heard_us = 0;
   std::optional<run::RunnerStarted> runner;
   std::optional<run::ScriptStarted> script;
@@ -99,7 +102,8 @@ Result<RunView> Combine(const std::map<std::string, SegmentFold>& segments);
 // Near segments are called "near-…"; all others are far.
 bool IsNearSegment(std::string_view name);
 
-// Reads and folds a whole run folder's segments (for rebuild, and without an index).
+// Reads and folds a whole run folder's segments (for rebuild, and without an index). A segment that
+// cannot be read becomes a notice and a hole of its size; a segment of another run is kCorrupt.
 Result<RunView> FoldRunFolder(const std::string& run_folder);
 
 }  // namespace tenon::journal

@@ -14,19 +14,23 @@
 namespace tenon::journal {
 
 // The one writer of a segment. Holds the segment's lock (flock on the file) as long as it lives; a
-// second writer gets kUnavailable. Methods are called from one thread; Sync may run on another thread
-// at the same time as Append.
+// second writer gets kUnavailable. Methods are called from one thread; Sync may run on another
+// thread at the same time as Append.
 //
-// Opening an existing segment truncates a torn tail to the last whole record and goes on after it; a
-// hole before that stays where it is (readers report it).
+// Opening an existing segment truncates a torn tail to the last whole record and goes on after it;
+// a hole before that stays where it is (readers report it). Numbers go on with the next one in the
+// same boot, and with the first of a new life (format.h) in another.
 class Writer {
  public:
   struct Options {
     std::string path;
     std::string run_key;
-    std::string segment;
+    std::string segment;           // a path ending in .tj must end in "<segment>.tj"
     const Clock* clock = nullptr;  // nullptr: SystemClock()
-    bool reserve = false;          // keep kReserve bytes ahead of the end allocated
+    // Keep kReserve bytes ahead of the end allocated. Also for whoever writes the end after a
+    // writer that was killed: takes over what that one had reserved.
+    bool reserve = false;
+    bool allocate_ahead = true;  // false: reserve as on a file system that has no fallocate
   };
   static Result<Writer> Open(const Options& options);
   Writer(Writer&&) noexcept;
@@ -35,10 +39,14 @@ class Writer {
 
   // Appends one record; survives our death when this returns, a power cut after Sync().
   // kUnavailable on a full disk: nothing was written, the file is as before, later calls may work.
+  // kInvalid when the payload is larger than kMaxPayload.
   // Returns the record's number.
   Result<uint64_t> Append(const run::Event& event);
-  // The same for output, without a copy: `bytes` longer than kMaxPayload become several records.
-  Result<uint64_t> AppendOutput(run::Stream stream, std::string_view bytes);
+  // The same for output, without a copy: `bytes` longer than kMaxPayload become several records (on
+  // failure some of them may have been written; `written` then says how many bytes). No bytes: no
+  // record.
+  Result<uint64_t> AppendOutput(run::Stream stream, std::string_view bytes,
+                                size_t* written = nullptr);
   // Like Append, but may use the reserved space: for kEnd, kGap and the kState before the end only.
   Result<uint64_t> AppendLast(const run::Event& event);
 
@@ -46,8 +54,8 @@ class Writer {
   Status Sync();
 
   uint64_t last_record() const;
-  uint64_t size() const;             // bytes in the file
-  uint64_t torn_bytes() const;       // what Open() cut off
+  uint64_t size() const;        // bytes in the file
+  uint64_t torn_bytes() const;  // what Open() cut off
 
  private:
   struct Impl;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every environment variable Tenon reads or sets, in one list; docs/guide/environment-variables.md is
-// made from it.
+// Every environment variable Tenon reads or sets, in one list; docs/guide/environment-variables.md
+// is made from it.
 #ifndef TENON_RUN_ENV_VARS_H_
 #define TENON_RUN_ENV_VARS_H_
 
 namespace tenon::run::env {
 
 // Read by `tenon`.
-inline constexpr const char* kHome = "TENON_HOME";                // where everything is kept; ~/.tenon
-inline constexpr const char* kNoColor = "NO_COLOR";               // set and not empty: no colours
+inline constexpr const char* kHome = "TENON_HOME";   // where everything is kept; ~/.tenon
+inline constexpr const char* kNoColor = "NO_COLOR";  // set and not empty: no colours
 inline constexpr const char* kTestClockOffset = "TENON_TEST_CLOCK_OFFSET_FILE";  // tests only
 inline constexpr const char* kTestBootId = "TENON_TEST_BOOT_ID";                 // tests only
 
 // Set for the script.
-inline constexpr const char* kRunKey = "TENON_RUN_KEY";           // UUID; marks every process of the run
+inline constexpr const char* kRunKey = "TENON_RUN_KEY";  // UUID; marks every process of the run
 inline constexpr const char* kRunId = "TENON_RUN_ID";
-inline constexpr const char* kMetricsDir = "TENON_METRICS_DIR";   // where the shim writes
-inline constexpr const char* kOutputsDir = "TENON_OUTPUTS_DIR";   // outputs/ of the run
+inline constexpr const char* kMetricsDir = "TENON_METRICS_DIR";          // where the shim writes
+inline constexpr const char* kOutputsDir = "TENON_OUTPUTS_DIR";          // outputs/ of the run
 inline constexpr const char* kShare = "AZUREML_NATIVE_SHARE_DIRECTORY";  // ends with a slash
-inline constexpr const char* kPythonPath = "PYTHONPATH";          // the shim's folder is put first
-inline constexpr const char* kPythonUnbuffered = "PYTHONUNBUFFERED";     // 1
+inline constexpr const char* kPythonPath = "PYTHONPATH";  // the shim's folder is put first
+inline constexpr const char* kPythonUnbuffered = "PYTHONUNBUFFERED";  // 1
 
 }  // namespace tenon::run::env
 

@@ -258,36 +258,13 @@ void FromJson(Members& in, ScriptStarted& e) {
   in.Read("argv", e.argv);
 }
 
-std::string Payload(json::Object object) {
-  std::string text = json::Print(json::Value(std::move(object)));
-  return text.size() <= kCompressFrom ? text : Compress(text);
-}
-std::string Payload(std::string bytes) { return bytes; }
+json::Object ToJson(const Output&) { return {}; }
+json::Object ToJson(const Metrics&) { return {}; }
 
-std::string ToJson(const Output& e) {
+std::string EncodeOutput(const Output& e) {
   std::string bytes(1, static_cast<char>(e.stream));
   bytes += e.bytes;
   return bytes;
-}
-std::string ToJson(const Metrics& e) { return EncodeMetricBlocks(e.blocks); }
-
-template <typename T>
-Result<std::optional<Event>> DecodeJson(std::string_view payload) {
-  std::string text;
-  if (!payload.empty() && payload[0] == kZstdFirstByte) {
-    TENON_TRY(text, Decompress(payload, kMaxJson));
-    payload = text;
-  }
-  Result<json::Value> value = json::Parse(payload);
-  if (!value.ok()) return Corrupt(value.error().message);
-  const json::Object* object = value->if_object();
-  TENON_EXPECT_PEER(object != nullptr, "not a JSON object");
-  Members members(*object);
-  T event;
-  FromJson(members, event);
-  Status status = members.status();
-  if (!status.ok()) return Corrupt(status.error().message);
-  return std::optional<Event>(std::move(event));
 }
 
 Result<std::optional<Event>> DecodeOutput(std::string_view payload) {
@@ -299,6 +276,48 @@ Result<std::optional<Event>> DecodeOutput(std::string_view payload) {
 Result<std::optional<Event>> DecodeMetrics(std::string_view payload) {
   TENON_TRY(std::vector<MetricBlock> blocks, DecodeMetricBlocks(payload));
   return std::optional<Event>(Metrics{std::move(blocks)});
+}
+
+template <typename T>
+Result<Event> Read(const json::Object& object) {
+  Members members(object);
+  T event;
+  FromJson(members, event);
+  Status status = members.status();
+  if (!status.ok()) return Corrupt(status.error().message);
+  return Event(std::move(event));
+}
+
+using ReadFunction = Result<Event> (*)(const json::Object&);
+
+// nullptr: a type that carries no JSON, or an unknown one.
+ReadFunction ReaderOf(EventType type) {
+  switch (type) {
+    case EventType::kSubmitted:
+      return Read<Submitted>;
+    case EventType::kState:
+      return Read<StateChange>;
+    case EventType::kStep:
+      return Read<Step>;
+    case EventType::kArtifacts:
+      return Read<Artifacts>;
+    case EventType::kNotice:
+      return Read<Notice>;
+    case EventType::kEnd:
+      return Read<End>;
+    case EventType::kGap:
+      return Read<Gap>;
+    case EventType::kRunnerStarted:
+      return Read<RunnerStarted>;
+    case EventType::kAnnotation:
+      return Read<Annotation>;
+    case EventType::kScriptStarted:
+      return Read<ScriptStarted>;
+    case EventType::kOutput:
+    case EventType::kMetrics:
+      break;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -314,38 +333,42 @@ EventType TypeOf(const Event& event) {
   return kTypes[event.index()];
 }
 
+json::Object EventToJson(const Event& event) {
+  return std::visit([](const auto& e) { return ToJson(e); }, event);
+}
+
+Result<Event> EventFromJson(EventType type, const json::Object& object) {
+  ReadFunction read = ReaderOf(type);
+  if (read == nullptr) return Invalid("this type of event has no JSON form");
+  return read(object);
+}
+
 std::string EncodeEvent(const Event& event) {
-  return std::visit([](const auto& e) { return Payload(ToJson(e)); }, event);
+  if (const auto* output = std::get_if<Output>(&event)) return EncodeOutput(*output);
+  if (const auto* metrics = std::get_if<Metrics>(&event))
+    return EncodeMetricBlocks(metrics->blocks);
+  std::string text = json::Print(json::Value(EventToJson(event)));
+  return text.size() <= kCompressFrom ? text : Compress(text);
 }
 
 Result<std::optional<Event>> DecodeEvent(uint8_t type, std::string_view payload) {
-  switch (static_cast<EventType>(type)) {
-    case EventType::kSubmitted:
-      return DecodeJson<Submitted>(payload);
-    case EventType::kState:
-      return DecodeJson<StateChange>(payload);
-    case EventType::kStep:
-      return DecodeJson<Step>(payload);
-    case EventType::kOutput:
-      return DecodeOutput(payload);
-    case EventType::kMetrics:
-      return DecodeMetrics(payload);
-    case EventType::kArtifacts:
-      return DecodeJson<Artifacts>(payload);
-    case EventType::kNotice:
-      return DecodeJson<Notice>(payload);
-    case EventType::kEnd:
-      return DecodeJson<End>(payload);
-    case EventType::kGap:
-      return DecodeJson<Gap>(payload);
-    case EventType::kRunnerStarted:
-      return DecodeJson<RunnerStarted>(payload);
-    case EventType::kAnnotation:
-      return DecodeJson<Annotation>(payload);
-    case EventType::kScriptStarted:
-      return DecodeJson<ScriptStarted>(payload);
+  const auto known = static_cast<EventType>(type);
+  if (known == EventType::kOutput) return DecodeOutput(payload);
+  if (known == EventType::kMetrics) return DecodeMetrics(payload);
+  ReadFunction read = ReaderOf(known);
+  if (read == nullptr) return std::optional<Event>();
+
+  std::string text;
+  if (!payload.empty() && payload[0] == kZstdFirstByte) {
+    TENON_TRY(text, Decompress(payload, kMaxJson));
+    payload = text;
   }
-  return std::optional<Event>();
+  Result<json::Value> value = json::Parse(payload);
+  if (!value.ok()) return Corrupt(value.error().message);
+  const json::Object* object = value->if_object();
+  TENON_EXPECT_PEER(object != nullptr, "not a JSON object");
+  TENON_TRY(Event event, read(*object));
+  return std::optional<Event>(std::move(event));
 }
 
 }  // namespace tenon::run

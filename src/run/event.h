@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can happen in a run. The journal stores events as records (type, time, payload); this file says
-// what each payload holds. Rare events carry JSON, so that members can be added; output and metrics,
-// which come in millions, are packed bytes. A reader skips types and members it does not know.
+// What can happen in a run. The journal stores events as records (type, time, payload); this file
+// says what each payload holds. Rare events carry JSON, so that members can be added; output and
+// metrics, which come in millions, are packed bytes. A reader skips types and members it does not
+// know.
 #ifndef TENON_RUN_EVENT_H_
 #define TENON_RUN_EVENT_H_
 
@@ -40,7 +41,7 @@ enum class EventType : uint8_t {
 // near: the client has frozen the project and is about to ask a host.
 struct Submitted {
   RunSpec spec;
-  std::string client;        // id of the client
+  std::string client;  // id of the client
   std::string tenon_version;
 };
 
@@ -52,16 +53,16 @@ struct StateChange {
 
 // near or far: one step of the work, written when it has ended.
 struct Step {
-  std::string name;          // "snapshot", "unpack", "collect outputs" …
+  std::string name;  // "snapshot", "unpack", "collect outputs" …
   int64_t duration_us = 0;
-  std::string detail;        // for people: "812 files, 4.1 MB"
+  std::string detail;  // for people: "812 files, 4.1 MB"
 };
 
 // far: bytes the script wrote, as they came (masked).
 enum class Stream : uint8_t { kStdout = 1, kStderr = 2 };
 struct Output {
   Stream stream = Stream::kStdout;
-  std::string_view bytes;    // points into the record
+  std::string_view bytes;  // points into the record
 };
 
 struct Metrics {
@@ -70,14 +71,14 @@ struct Metrics {
 
 // far: what the run left in outputs/, or text it uploaded. Several records when there are many.
 struct Artifact {
-  std::string path;          // "outputs/model.json"
+  std::string path;  // "outputs/model.json"
   uint64_t size = 0;
-  std::string hash;          // hex, in the object store
+  std::string hash;  // hex, in the object store
   uint32_t mode = 0644;
 };
 struct Artifacts {
   std::vector<Artifact> files;
-  std::string tree;          // hex root hash of outputs/ as a tree; set in the last record only
+  std::string tree;  // hex root hash of outputs/ as a tree; set in the last record only
 };
 
 // near or far: something the user should know.
@@ -90,12 +91,12 @@ struct Notice {
 
 // What was looked at to say that nothing of the run is left.
 struct Proof {
-  std::string method;            // "cgroup", "scan", "none"
-  int64_t ended = 0;             // processes we had to end
-  int64_t left = 0;              // processes still there
-  int64_t unseen = 0;            // processes whose environment could not be read, other users' left out
-  std::string remark;            // what could not be seen and why; "" when all could
-  std::string gpu;               // "no GPU on this machine", "no memory held", …
+  std::string method;  // "cgroup", "scan", "none"
+  int64_t ended = 0;   // processes we had to end
+  int64_t left = 0;    // processes still there
+  int64_t unseen = 0;  // processes whose environment could not be read, other users' left out
+  std::string remark;  // what could not be seen and why; "" when all could
+  std::string gpu;     // "no GPU on this machine", "no memory held", …
 };
 
 // far: the end, with the true reason. near: only with never_started.
@@ -107,8 +108,8 @@ struct End {
   bool never_started = false;    // no far side has ever run this
   bool recovered = false;        // written by another than the runner
   int64_t peak_rss_bytes = 0;
-  int64_t start_us = 0;          // when the script started, 0 = it did not
-  int64_t duration_us = 0;       // of the script, from the monotonic clock; 0 when not known
+  int64_t start_us = 0;     // when the script started, 0 = it did not
+  int64_t duration_us = 0;  // of the script, from the monotonic clock; 0 when not known
   std::optional<Proof> proof;
 };
 
@@ -116,7 +117,7 @@ struct End {
 struct Gap {
   uint64_t stdout_bytes = 0;
   uint64_t stderr_bytes = 0;
-  uint64_t records = 0;          // others that were lost: metrics, notices
+  uint64_t records = 0;  // others that were lost: metrics, notices
   std::string reason;
 };
 
@@ -143,13 +144,19 @@ struct Annotation {
   std::vector<std::string> remove_tags;
 };
 
-using Event = std::variant<Submitted, StateChange, Step, Output, Metrics, Artifacts, Notice, End, Gap,
-                           RunnerStarted, Annotation, ScriptStarted>;
+using Event = std::variant<Submitted, StateChange, Step, Output, Metrics, Artifacts, Notice, End,
+                           Gap, RunnerStarted, Annotation, ScriptStarted>;
 
 EventType TypeOf(const Event& event);
 std::string EncodeEvent(const Event& event);
-// nullopt: a type this program does not know; skip it. kCorrupt: the payload is not what the type says.
+// nullopt: a type this program does not know; skip it. kCorrupt: the payload is not what the type
+// says.
 Result<std::optional<Event>> DecodeEvent(uint8_t type, std::string_view payload);
+
+// The payload of the types that carry JSON, as an object (kOutput and kMetrics: empty), and back.
+json::Object EventToJson(const Event& event);
+// kCorrupt when the object is not what the type says; kInvalid for a type that carries no JSON.
+Result<Event> EventFromJson(EventType type, const json::Object& object);
 
 }  // namespace tenon::run
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where things lie below a Tenon home (~/.tenon, TENON_HOME), near and far. On the `local` target both
-// sides share one home, so nothing is copied.
+// Where things lie below a Tenon home (~/.tenon, TENON_HOME), near and far. On the `local` target
+// both sides share one home, so nothing is copied.
 //
 //   bin/tenon-runner-<hash>      runners, by content
 //   client-id                    this client
@@ -10,12 +10,10 @@
 //   numbers/<project>            last run number of a project
 //   runs/<run id>/
 //     near-<client>.tj           near segment
-//     host.tj                    the runner's segment (on other hosts: a copy, as far as it was heard)
-//     spec.json                  what the runner was asked to do
-//     cancel.json                a request to stop, if any
-//     metrics/                   metric files of the script
-//     shim/                      Python path of the script
-//     work/                      the copy of the project; the script's working directory
+//     host.tj                    the runner's segment (on other hosts: a copy, as far as it was
+//     heard) spec.json                  what the runner was asked to do cancel.json a request to
+//     stop, if any metrics/                   metric files of the script shim/ Python path of the
+//     script work/                      the copy of the project; the script's working directory
 //     runner.log                 the runner's own words when it cannot write the journal
 #ifndef TENON_RUN_LAYOUT_H_
 #define TENON_RUN_LAYOUT_H_

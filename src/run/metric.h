@@ -27,15 +27,17 @@ struct MetricPoint {
 // source: not from a metric file.
 struct MetricBlock {
   std::string series;
-  std::string source;        // "<family>.<chunk>"
-  uint64_t position = 0;     // byte offset in that chunk after the last point of this block
+  std::string source;     // "<family>.<chunk>"
+  uint64_t position = 0;  // byte offset in that chunk after the last point of this block
   std::vector<MetricPoint> points;
 };
 
-// The payload of a journal record: several blocks. Numbers are stored in columns with small deltas and
-// compressed as a whole when that pays; 1 M doubles of a smooth series take about 9 bytes a point.
+// The payload of a journal record: several blocks. Numbers are stored in columns with small deltas
+// and compressed as a whole when that pays; 1 M doubles of a smooth series take about 9 bytes a
+// point.
 std::string EncodeMetricBlocks(const std::vector<MetricBlock>& blocks);
-// kCorrupt on anything malformed; a body is at most 32 MiB and a point takes at least 3 bytes of it.
+// kCorrupt on anything malformed; a body is at most 32 MiB and a point takes at least 3 bytes of
+// it.
 Result<std::vector<MetricBlock>> DecodeMetricBlocks(std::string_view payload);
 
 // Shares blocks out over payloads of about `max_bytes` before compression. A block with a source is

@@ -29,21 +29,22 @@ struct RunSpec {
   std::string user_id;     // GUID derived from the user
 
   // What
-  std::string script;                                             // relative to the project's root
+  std::string script;  // relative to the project's root
   std::vector<std::string> arguments;
-  std::vector<std::pair<std::string, std::string>> parameters;    // from the arguments
-  std::string tree;                                               // root hash (hex) of the tree a host gets
-  std::string kept_tree;                                          // root hash (hex) of the tree kept here
+  std::vector<std::pair<std::string, std::string>> parameters;  // from the arguments
+  std::string tree;       // root hash (hex) of the tree a host gets
+  std::string kept_tree;  // root hash (hex) of the tree kept here
 
   // Where and how
   std::string target;             // name of the .compute file
   std::string target_type;        // local, localdocker, …
   std::string run_configuration;  // name of the .runconfig file
   ExecutorKind executor = ExecutorKind::kProcess;
-  std::string python;             // pythonLocation
-  std::vector<std::pair<std::string, std::string>> environment;   // EnvironmentVariables
+  std::string python;                                            // pythonLocation
+  std::vector<std::pair<std::string, std::string>> environment;  // EnvironmentVariables
   std::vector<std::string> secret_names;
-  std::string shared_directory;   // below which the shared folder lies; "" = none. `~` is expanded by the runner
+  std::string shared_directory;   // below which the shared folder lies; "" = none. `~` is expanded
+                                  // by the runner
   bool tracked = true;            // false: journal kept, not listed
   int64_t grace_us = 30'000'000;  // between asking the script to stop and killing it
   int64_t timeout_us = 0;         // 0: none
@@ -52,8 +53,8 @@ struct RunSpec {
   // Provenance, for listings and restore
   std::string git_commit;
   std::string git_branch;
-  std::string git_diff_object;    // hash (hex) of the diff in the object store, "" = none
-  std::string rerun_of;           // run id
+  std::string git_diff_object;  // hash (hex) of the diff in the object store, "" = none
+  std::string rerun_of;         // run id
 
   json::Object ToJson() const;
   // kInvalid when a member has the wrong type or one without which no run is possible is missing.

@@ -15,9 +15,9 @@ namespace tenon::run {
 //        │                                                           ▼
 //        └─► Failed (never started)                 CancelRequested ─► Canceled
 //
-// Steps may be left out (a local run is never Queued), never taken back; a run that is asked to stop
-// may still end Completed or Failed when it was faster. NotResponding is not a state of the journal:
-// a listing shows it for a run that is not finished and has not been heard of.
+// Steps may be left out (a local run is never Queued), never taken back; a run that is asked to
+// stop may still end Completed or Failed when it was faster. NotResponding is not a state of the
+// journal: a listing shows it for a run that is not finished and has not been heard of.
 enum class State {
   kNotStarted,
   kQueued,
@@ -39,8 +39,9 @@ bool IsFinal(State state);
 // Whether a run may go from one state to the other (false for from == to).
 bool IsLegalStep(State from, State to);
 
-// The state that tells more about a run, whatever order the two were heard in: a final one wins over
-// any other, else the later step. Of two final ones the first argument wins. Commutative otherwise.
+// The state that tells more about a run, whatever order the two were heard in: a final one wins
+// over any other, else the later step. Of two final ones the first argument wins. Commutative
+// otherwise.
 State Further(State a, State b);
 
 }  // namespace tenon::run

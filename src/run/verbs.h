@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client and a runner say to each other (docs/runner.md). The runner is started with one verb
-// as its first argument. Its first line on standard output is always
+// What a client and a runner say to each other (docs/runner.md). The runner is started with one
+// verb as its first argument. Its first line on standard output is always
 //
 //   tenon-runner <protocol> <version>\n
 //
-// then one line of JSON with the answer (an object; member "error" {kind, message, hint} on failure).
-// Requests come as one JSON object on standard input, closed by end of file. Every verb may be
-// repeated; a repeat answers as the first did.
+// then one line of JSON with the answer (an object; member "error" {kind, message, hint} on
+// failure). Requests come as one JSON object on standard input, closed by end of file. Every verb
+// may be repeated; a repeat answers as the first did.
 //
 //   start    {protocol, home, run_id, spec, environment, secrets, version}
-//            → {runner: {pid, start_ticks, boot_id}} once the supervisor holds the lock of its segment
+//            → {runner: {pid, start_ticks, boot_id}} once the supervisor holds the lock of its
+//            segment
 //              and its first record is on disk. Repeated for a run that has started: its handle.
-//   cancel   {protocol, home, run_id, grace_us, who} → {state}; returns when the request is recorded
-//   recover  {protocol, home, run_id} → {state, recovered}; writes the true end of a run whose runner
-//            is gone (ends what is left of it, reads what its script still logged); a live run: {state}
+//   cancel   {protocol, home, run_id, grace_us, who} → {state}; returns when the request is
+//   recorded recover  {protocol, home, run_id} → {state, recovered}; writes the true end of a run
+//   whose runner
+//            is gone (ends what is left of it, reads what its script still logged); a live run:
+//            {state}
 //   version  no input; prints the first line only
 #ifndef TENON_RUN_VERBS_H_
 #define TENON_RUN_VERBS_H_
@@ -41,8 +44,8 @@ struct Hello {
   int protocol = 0;
   std::string version;
 };
-// Finds the hello line in what a runner printed (login shells may print before it). kUnavailable when
-// there is none.
+// Finds the hello line in what a runner printed (login shells may print before it). kUnavailable
+// when there is none.
 Result<Hello> ParseHello(std::string_view output, size_t* after);
 
 // An Error that says which side is older and what to do, when the two protocols differ.

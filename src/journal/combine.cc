@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run as its segments, taken together, tell it. A pure function of the set of folds: whatever
+// is chosen among several segments is chosen by what they say and, where that is equal, by their
+// names.
+#include <algorithm>
+
+#include "base/file.h"
+#include "journal/fold.h"
+#include "run/layout.h"
+
+namespace tenon::journal {
+namespace {
+
+using Segments = std::map<std::string, SegmentFold>;
+using Named = std::pair<const std::string, SegmentFold>;
+
+constexpr std::string_view kNearPrefix = "near-";
+
+// Near segments first: what they tell (snapshot, submit) comes before what hosts tell.
+std::vector<const Named*> InOrderOfTelling(const Segments& segments) {
+  std::vector<const Named*> order;
+  for (const Named& segment : segments) order.push_back(&segment);
+  std::stable_partition(order.begin(), order.end(),
+                        [](const Named* segment) { return IsNearSegment(segment->first); });
+  return order;
+}
+
+bool FarHasSpoken(const Segments& segments) {
+  return std::any_of(segments.begin(), segments.end(), [](const Named& segment) {
+    return !IsNearSegment(segment.first) && segment.second.records > 0;
+  });
+}
+
+const SegmentFold* FindSubmitted(const Segments& segments) {
+  const SegmentFold* first = nullptr;
+  for (const auto& [name, fold] : segments) {
+    if (!fold.submitted) continue;
+    if (first == nullptr || fold.submitted_us < first->submitted_us) first = &fold;
+  }
+  return first;
+}
+
+// The segment whose end is the run's: the host's, else the first far one by name; a near one only
+// while no far side has ever spoken.
+const SegmentFold* FindEnd(const Segments& segments) {
+  auto host = segments.find(std::string(run::kHostSegment));
+  if (host != segments.end() && host->second.end) return &host->second;
+  const bool far_has_spoken = FarHasSpoken(segments);
+  const SegmentFold* near = nullptr;
+  for (const auto& [name, fold] : segments) {
+    if (!fold.end) continue;
+    if (!IsNearSegment(name)) return &fold;
+    if (near == nullptr && fold.end->never_started) near = &fold;
+  }
+  return far_has_spoken ? nullptr : near;
+}
+
+void CombineState(const Segments& segments, RunView& view) {
+  for (const auto& [name, fold] : segments) {
+    if (!fold.state) continue;
+    const run::State further = run::Further(view.state, *fold.state);
+    if (further == view.state) continue;
+    view.state = further;
+    view.reason = fold.state_reason;
+  }
+  const SegmentFold* last = FindEnd(segments);
+  if (last == nullptr) return;
+  view.end = last->end;
+  view.state = last->end->state;
+  view.reason = last->end->reason;
+  view.end_us = last->end_us;
+}
+
+// Wall clocks jump; a duration is taken from the monotonic clock where the end has one, and never
+// comes out negative.
+void CombineTimes(const Segments& segments, RunView& view) {
+  int64_t near_heard = 0, far_heard = 0;
+  for (const auto& [name, fold] : segments) {
+    int64_t& heard = IsNearSegment(name) ? near_heard : far_heard;
+    heard = std::max(heard, fold.last_us);
+    if (fold.script && (view.start_us == 0 || fold.script_us < view.start_us)) {
+      view.start_us = fold.script_us;
+      view.script = fold.script;
+    }
+  }
+  view.last_heard_us = far_heard != 0 ? far_heard : near_heard;
+  if (!view.end) return;
+  if (view.start_us == 0) view.start_us = view.end->start_us;
+  if (view.start_us == 0) return;
+  view.duration_us = view.end->duration_us > 0 ? view.end->duration_us
+                                               : std::max<int64_t>(0, view.end_us - view.start_us);
+  view.end_us = view.start_us + view.duration_us;
+}
+
+void MergeSeries(SeriesSummary& into, const SeriesSummary& from) {
+  if (from.count == 0) return;
+  if (into.count == 0 || from.last_time_us >= into.last_time_us) {
+    into.last = from.last;
+    into.last_step = from.last_step;
+    into.last_time_us = from.last_time_us;
+  }
+  into.count += from.count;
+  if (from.numbers == 0) return;
+  into.min = into.numbers == 0 ? from.min : std::min(into.min, from.min);
+  into.max = into.numbers == 0 ? from.max : std::max(into.max, from.max);
+  into.numbers += from.numbers;
+}
+
+// A file that was collected twice (the runner died over it) is there once, as collected last.
+void MergeArtifacts(const std::vector<const Named*>& order, RunView& view) {
+  std::map<std::string_view, size_t> places;
+  for (const Named* segment : order) {
+    for (const run::Artifact& file : segment->second.artifacts) {
+      auto [place, added] = places.emplace(file.path, view.artifacts.size());
+      if (added) {
+        view.artifacts.push_back(file);
+      } else {
+        view.artifacts[place->second] = file;
+      }
+    }
+    if (!segment->second.outputs_tree.empty()) view.outputs_tree = segment->second.outputs_tree;
+  }
+}
+
+void MergeContents(const SegmentFold& fold, RunView& view) {
+  if (!view.runner) view.runner = fold.runner;
+  view.steps.insert(view.steps.end(), fold.steps.begin(), fold.steps.end());
+  view.notices.insert(view.notices.end(), fold.notices.begin(), fold.notices.end());
+  for (const auto& [name, summary] : fold.series) MergeSeries(view.series[name], summary);
+  view.stdout_bytes += fold.stdout_bytes;
+  view.stderr_bytes += fold.stderr_bytes;
+  view.gap.stdout_bytes += fold.gap.stdout_bytes;
+  view.gap.stderr_bytes += fold.gap.stderr_bytes;
+  view.gap.records += fold.gap.records;
+  if (!fold.gap.reason.empty()) view.gap.reason = fold.gap.reason;
+  view.hole_bytes += fold.hole_bytes;
+}
+
+template <typename T>
+bool IsLater(const Said<T>& a, const Said<T>& b) {
+  return a.time_us != b.time_us ? a.time_us > b.time_us : a.by > b.by;
+}
+
+template <typename T>
+void TakeLater(std::optional<Said<T>>& into, const std::optional<Said<T>>& from) {
+  if (from && (!into || IsLater(*from, *into))) into = from;
+}
+
+void MergeAnnotations(const Segments& segments, RunView& view) {
+  SegmentFold latest;
+  for (const auto& [segment, fold] : segments) {
+    TakeLater(latest.name, fold.name);
+    TakeLater(latest.note, fold.note);
+    TakeLater(latest.hidden, fold.hidden);
+    for (const auto& [tag, said] : fold.tags) {
+      auto [place, added] = latest.tags.emplace(tag, said);
+      if (!added && IsLater(said, place->second)) place->second = said;
+    }
+  }
+  if (latest.name) view.name = latest.name->value;
+  if (latest.note) view.note = latest.note->value;
+  if (latest.hidden) view.hidden = latest.hidden->value;
+  for (const auto& [tag, said] : latest.tags) {
+    if (said.value) view.tags[tag] = *said.value;
+  }
+}
+
+// One segment file folded; `run_key` is the one in its header, "" when that is damaged.
+Result<SegmentFold> FoldSegment(const std::string& path, const std::string& name,
+                                std::string* run_key) {
+  TENON_TRY(Reader reader, Reader::Open(path));
+  SegmentFold fold;
+  for (;;) {
+    TENON_TRY(std::optional<Record> record, reader.Next());
+    if (!record) break;
+    TENON_TRY_VOID(fold.Apply(*record, name));
+  }
+  TENON_TRY(bool alive, reader.WriterAlive());
+  if (!alive) reader.Close();
+  for (const Hole& hole : reader.holes()) fold.hole_bytes += hole.bytes;
+  *run_key = reader.run_key().value_or("");
+  return fold;
+}
+
+SegmentFold UnreadableSegment(const std::string& path, const Error& error) {
+  SegmentFold fold;
+  fold.notices.push_back({run::Level::kError, error.message, error.hint});
+  struct stat info;
+  if (::lstat(path.c_str(), &info) == 0) fold.hole_bytes = static_cast<uint64_t>(info.st_size);
+  return fold;
+}
+
+}  // namespace
+
+bool IsNearSegment(std::string_view name) { return name.starts_with(kNearPrefix); }
+
+Result<RunView> Combine(const Segments& segments) {
+  const SegmentFold* submitted = FindSubmitted(segments);
+  if (submitted == nullptr) return NotFound("no segment says what was submitted");
+  RunView view;
+  view.spec = submitted->submitted->spec;
+  view.client = submitted->submitted->client;
+  view.tenon_version = submitted->submitted->tenon_version;
+  view.created_us = submitted->submitted_us;
+  CombineState(segments, view);
+  CombineTimes(segments, view);
+  const std::vector<const Named*> order = InOrderOfTelling(segments);
+  for (const Named* segment : order) MergeContents(segment->second, view);
+  MergeArtifacts(order, view);
+  MergeAnnotations(segments, view);
+  return view;
+}
+
+Result<RunView> FoldRunFolder(const std::string& run_folder) {
+  TENON_TRY(std::vector<std::string> names, ListDir(run_folder));
+  Segments segments;
+  std::map<std::string, std::string> run_keys;
+  std::optional<Error> problem;
+  for (const std::string& file : names) {
+    if (!file.ends_with(run::kSegmentSuffix)) continue;
+    const std::string name = file.substr(0, file.size() - run::kSegmentSuffix.size());
+    const std::string path = JoinPath(run_folder, file);
+    Result<SegmentFold> fold = FoldSegment(path, name, &run_keys[name]);
+    if (!fold.ok() && fold.error().kind != ErrorKind::kCorrupt) return std::move(fold).error();
+    if (!fold.ok()) problem = fold.error();
+    segments[name] = fold.ok() ? std::move(*fold) : UnreadableSegment(path, fold.error());
+  }
+  Result<RunView> view = Combine(segments);
+  if (!view.ok()) {
+    return std::move(problem ? *problem : view.error()).Wrap("read run " + run_folder);
+  }
+  for (const auto& [name, key] : run_keys) {
+    if (!key.empty() && key != view->spec.key) {
+      return Corrupt("read run " + run_folder + ": segment " + name + " belongs to another run, " +
+                     key);
+    }
+  }
+  return view;
+}
+
+}  // namespace tenon::journal
