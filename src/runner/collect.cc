@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/collect.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "snapshot/freeze.h"
+#include "snapshot/object_store.h"
+#include "snapshot/unpack.h"
+
+namespace tenon::runner {
+namespace {
+
+// Per record; the bytes bound a record also when every name has to be escaped.
+constexpr size_t kFilesPerRecord = 1000;
+constexpr size_t kPathBytesPerRecord = 128u << 10;
+
+class ArtifactWriter {
+ public:
+  explicit ArtifactWriter(Recorder& recorder) : recorder_(recorder) {}
+
+  void Add(const snapshot::Entry& entry) {
+    if (entry.type != snapshot::EntryType::kFile) return;
+    batch_.files.push_back({"outputs/" + entry.path, entry.size, entry.hash.Hex(), entry.mode});
+    path_bytes_ += entry.path.size();
+    if (batch_.files.size() == kFilesPerRecord || path_bytes_ >= kPathBytesPerRecord) Flush();
+  }
+  bool Finish(const Hash& root) {
+    batch_.tree = root.Hex();
+    Flush();
+    return ok_;
+  }
+
+ private:
+  void Flush() {
+    ok_ = recorder_.Append(std::move(batch_)) && ok_;
+    batch_ = {};
+    path_bytes_ = 0;
+  }
+
+  Recorder& recorder_;
+  run::Artifacts batch_;
+  size_t path_bytes_ = 0;
+  bool ok_ = true;
+};
+
+Status Collect(const RunName& run, Recorder& recorder) {
+  int64_t begin = SystemClock().MonotonicUs();
+  TENON_TRY(auto store, snapshot::ObjectStore::Open(run::Home(run.home).objects()));
+  snapshot::FreezeOptions options;
+  options.folder = run.Folder().outputs();
+  TENON_TRY(snapshot::Frozen frozen, snapshot::Freeze(store, options));
+  ArtifactWriter writer(recorder);
+  TENON_TRY_VOID(snapshot::Walk(store, frozen.root, [&](const snapshot::Entry& entry) -> Status {
+    writer.Add(entry);
+    return {};
+  }));
+  if (!writer.Finish(frozen.root)) return Unavailable("the journal did not take their list");
+  run::Step step;
+  step.name = "collect outputs";
+  step.duration_us = SystemClock().MonotonicUs() - begin;
+  step.detail = Count(frozen.files, "file", "files") + ", " + HumanBytes(frozen.bytes);
+  recorder.Append(std::move(step));
+  if (!frozen.skipped.empty()) {
+    recorder.Append(run::Notice{
+        run::Level::kInfo,
+        Count(frozen.skipped.size(), "socket, pipe or device", "sockets, pipes or devices") +
+            " in outputs/ were left out",
+        ""});
+  }
+  return {};
+}
+
+// Removes the points with text from the blocks; how many.
+uint64_t DropText(std::vector<run::MetricBlock>& blocks) {
+  uint64_t dropped = 0;
+  for (run::MetricBlock& block : blocks) {
+    dropped += std::erase_if(block.points, [](const run::MetricPoint& point) {
+      return std::holds_alternative<std::string>(point.value);
+    });
+  }
+  return dropped;
+}
+
+}  // namespace
+
+bool CollectOutputs(const RunName& run, Recorder& recorder) {
+  std::string outputs = run.Folder().outputs();
+  auto names = ListDir(outputs);
+  if (!names.ok() && names.error().kind == ErrorKind::kNotFound) return true;
+  if (names.ok() && names->empty()) return true;
+  auto collected = names.ok() ? Collect(run, recorder) : Status(std::move(names).error());
+  if (collected.ok()) return true;
+  recorder.Append(run::Notice{run::Level::kError,
+                              "the outputs could not be collected: " + collected.error().message,
+                              "they are kept in " + outputs});
+  return false;
+}
+
+bool CollectMetrics(MetricFiles& files, Recorder& recorder, bool keep_text) {
+  uint64_t dropped = 0;
+  bool complete = true;
+  for (bool more = true; more && complete;) {
+    auto round = files.Poll(MetricFiles::Phase::kOver);
+    if (!round.ok()) {
+      recorder.Append(run::Notice{run::Level::kError,
+                                  "metrics could not be read: " + round.error().message, ""});
+      return false;
+    }
+    for (std::string& text : round->notices) {
+      recorder.Append(run::Notice{run::Level::kWarning, std::move(text), ""});
+    }
+    if (!keep_text) dropped += DropText(round->blocks);
+    complete = recorder.AppendMetrics(std::move(round->blocks));
+    if (complete) files.Commit();
+    more = round->more;
+  }
+  if (dropped > 0) {
+    recorder.Append(run::Notice{run::Level::kWarning,
+                                Count(dropped, "logged text was", "logged texts were") +
+                                    " dropped: the run has secrets, and without the runner that "
+                                    "knew them they can't be masked",
+                                ""});
+  }
+  return complete;
+}
+
+}  // namespace tenon::runner

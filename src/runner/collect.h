@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_RUNNER_COLLECT_H_
+#define TENON_RUNNER_COLLECT_H_
+
+#include <string>
+
+#include "base/result.h"
+#include "runner/metric_files.h"
+#include "runner/recorder.h"
+#include "runner/request.h"
+
+namespace tenon::runner {
+
+// Puts outputs/ into the object store and its list into the journal. Nothing in it: nothing is
+// recorded. A failure is recorded as a notice; false then, and the files should be kept.
+bool CollectOutputs(const RunName& run, Recorder& recorder);
+
+// Reads everything that is left in the metric files, now that the script is gone. `keep_text` false
+// drops texts (a run with secrets whose values nobody knows any more). False: not all could be
+// journaled, keep the files.
+bool CollectMetrics(MetricFiles& files, Recorder& recorder, bool keep_text);
+
+}  // namespace tenon::runner
+
+#endif  // TENON_RUNNER_COLLECT_H_

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_RUNNER_FACTS_H_
+#define TENON_RUNNER_FACTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "run/event.h"
+#include "run/spec.h"
+#include "runner/metric_files.h"
+
+namespace tenon::runner {
+
+// What a runner's segment says about its run, for whoever comes later.
+struct Facts {
+  std::optional<run::RunnerStarted> runner;
+  std::optional<run::ScriptStarted> script;
+  int64_t script_us = 0;
+  run::State state = run::State::kNotStarted;  // the furthest
+  std::string state_reason;                    // of CancelRequested
+  std::optional<run::End> end;
+  bool has_outputs = false;  // outputs/ was collected to the end
+  MetricPositions metrics;
+};
+
+// Reads the whole segment. kNotFound: there is none.
+Result<Facts> ReadFacts(const std::string& segment);
+// Only the first records, as far as needed to know who supervises the run.
+Result<std::optional<run::RunnerStarted>> ReadHandle(const std::string& segment);
+
+// The spec as `start` left it in spec.json.
+Result<run::RunSpec> ReadSpec(const std::string& path);
+
+}  // namespace tenon::runner
+
+#endif  // TENON_RUNNER_FACTS_H_

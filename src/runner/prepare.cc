@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/prepare.h"
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "run/env_vars.h"
+#include "runner/embedded_shim.h"
+#include "snapshot/object_store.h"
+#include "snapshot/unpack.h"
+
+namespace tenon::runner {
+namespace {
+
+constexpr size_t kShimDigits = 16;
+constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
+
+std::string Get(const Environment& environment, const char* name, const char* otherwise) {
+  auto found = environment.find(name);
+  return found == environment.end() ? otherwise : found->second;
+}
+
+Result<run::Step> UnpackTree(const StartRequest& request, const std::string& work) {
+  int64_t begin = SystemClock().MonotonicUs();
+  auto root = Hash::FromHex(request.spec.tree);
+  if (!root) return Invalid("the spec's tree is no hash: " + request.spec.tree);
+  TENON_TRY_VOID(RemoveTree(work));
+  TENON_TRY(auto store, snapshot::ObjectStore::Open(run::Home(request.run.home).objects()));
+  TENON_TRY(snapshot::Unpacked unpacked, snapshot::Unpack(store, *root, work));
+  run::Step step;
+  step.name = "unpack";
+  step.duration_us = SystemClock().MonotonicUs() - begin;
+  step.detail = Count(unpacked.files, "file", "files") + ", " + HumanBytes(unpacked.bytes);
+  return step;
+}
+
+// The shared folder, if the target has one; with the slash at the end that scripts rely on.
+Result<std::string> SharedFolder(const StartRequest& request) {
+  if (request.spec.shared_directory.empty()) return std::string();
+  TENON_TRY(std::string path, ExpandHome(request.spec.shared_directory, request.environment));
+  auto made = MakeDirs(path);
+  if (!made.ok()) return std::move(made).error().Wrap("making the shared folder");
+  if (path.back() != '/') path += '/';
+  return path;
+}
+
+Result<Environment> ScriptEnvironment(const StartRequest& request) {
+  Environment env = request.environment;
+  for (const auto& [name, value] : request.spec.environment) env[name] = value;
+  for (const auto& [name, value] : request.secrets) env[name] = value;
+  run::RunFolder folder = request.run.Folder();
+  TENON_TRY(std::string shim, EnsureShim(request.run.home));
+  std::string python_path = Get(env, run::env::kPythonPath, "");
+  env[run::env::kPythonPath] = python_path.empty() ? shim : shim + ":" + python_path;
+  env[run::env::kPythonUnbuffered] = "1";
+  env[run::env::kRunKey] = request.spec.key;
+  env[run::env::kRunId] = request.spec.id;
+  env[run::env::kMetricsDir] = folder.metrics();
+  env[run::env::kOutputsDir] = folder.outputs();
+  TENON_TRY(std::string shared, SharedFolder(request));
+  // A value from the shell would name another project's folder.
+  env.erase(run::env::kShare);
+  if (!shared.empty()) env[run::env::kShare] = shared;
+  env["PWD"] = folder.work();
+  return env;
+}
+
+bool IsProgram(const std::string& path) {
+  return !IsDirectory(path) && ::access(path.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
+Result<std::string> ExpandHome(const std::string& path, const Environment& environment) {
+  if (path != "~" && path.compare(0, 2, "~/") != 0) return path;
+  std::string home = Get(environment, "HOME", "");
+  if (home.empty()) return Invalid(path + ": HOME is not set, so ~ means nothing");
+  return home + path.substr(1);
+}
+
+Result<std::string> FindPython(const std::string& wanted, const Environment& environment,
+                               const std::string& cwd, std::vector<run::Notice>* notices) {
+  TENON_TRY(std::string name, ExpandHome(wanted.empty() ? "python" : wanted, environment));
+  if (name.find('/') != std::string::npos) {
+    if (IsProgram(JoinPath(cwd, name))) return name;
+    return NotFound("no Python at " + name + " (pythonLocation of the target)")
+        .WithHint("set pythonLocation to the path of a Python interpreter, or to python3");
+  }
+  std::string path = Get(environment, "PATH", kDefaultPath);
+  if (FindProgram(name, path)) return name;
+  if (name == "python" && FindProgram("python3", path)) {
+    notices->push_back({run::Level::kInfo, "there is no `python` on PATH; python3 is used", ""});
+    return std::string("python3");
+  }
+  return NotFound("no program `" + name + "` on PATH (pythonLocation of the target)")
+      .WithHint("install Python, or set pythonLocation to its path");
+}
+
+Result<std::string> EnsureShim(const std::string& home) {
+  std::string hash(EmbeddedShimHash().substr(0, kShimDigits));
+  std::string folder = JoinPath(home, "shim/" + hash);
+  if (IsDirectory(folder)) return folder;
+  std::string temp = folder + ".new-" + RandomHex(8);
+  auto written = [&]() -> Status {
+    TENON_TRY_VOID(MakeDirs(temp));
+    for (const EmbeddedFile& file : EmbeddedShim()) {
+      std::string path = JoinPath(temp, file.path);
+      TENON_TRY_VOID(MakeDirs(DirName(path)));
+      TENON_TRY_VOID(WriteFileAtomically(path, file.bytes, 0644, Durability::kProcess));
+    }
+    return {};
+  }();
+  // Another runner may have been faster; its folder is as good as ours.
+  bool ours = written.ok() && ::rename(temp.c_str(), folder.c_str()) == 0;
+  if (!ours) {
+    (void)RemoveTree(temp).ok();
+    if (!IsDirectory(folder)) {
+      if (!written.ok()) return std::move(written).error().Wrap("writing the Python shim");
+      return FromErrno("writing the Python shim to " + folder, errno);
+    }
+  }
+  return folder;
+}
+
+Result<Prepared> Prepare(const StartRequest& request) {
+  Prepared prepared;
+  run::RunFolder folder = request.run.Folder();
+  auto unpacked = UnpackTree(request, folder.work());
+  if (!unpacked.ok()) return std::move(unpacked).error().Wrap("unpacking the project's files");
+  prepared.steps.push_back(std::move(*unpacked));
+  TENON_TRY_VOID(MakeDirs(folder.outputs()));
+  TENON_TRY(prepared.env, ScriptEnvironment(request));
+  TENON_TRY(std::string python,
+            FindPython(request.spec.python, prepared.env, folder.work(), &prepared.notices));
+  prepared.argv = {python, request.spec.script};
+  prepared.argv.insert(prepared.argv.end(), request.spec.arguments.begin(),
+                       request.spec.arguments.end());
+  return prepared;
+}
+
+}  // namespace tenon::runner

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `recover`: the true end of a run whose runner is gone, written by the next one who
+// looks.
+#include "base/clock.h"
+#include "base/file.h"
+#include "executor/cgroup.h"
+#include "executor/process_tree.h"
+#include "journal/writer.h"
+#include "run/state.h"
+#include "runner/collect.h"
+#include "runner/facts.h"
+#include "runner/recorder.h"
+#include "runner/verbs.h"
+
+namespace tenon::runner {
+namespace {
+
+constexpr int64_t kEndLimitUs = 10'000'000;
+constexpr int kCanceledCode = 143;
+
+json::Object Answer(run::State state, bool recovered) {
+  json::Object answer;
+  answer["state"] = run::StateName(state);
+  answer["recovered"] = recovered;
+  return answer;
+}
+
+bool Rebooted(const Facts& facts) {
+  std::string now = BootId();
+  return facts.runner && !now.empty() && !facts.runner->process.boot_id.empty() &&
+         facts.runner->process.boot_id != now;
+}
+
+run::Proof EndWhatIsLeft(const Facts& facts, const run::RunSpec& spec) {
+  executor::TreeQuery query;
+  query.run_key = spec.key;
+  query.cgroup = executor::FindRunCgroup(spec.key);
+  if (facts.runner) query.not_before_ticks = facts.runner->process.start_ticks;
+  run::Proof proof = executor::EndTree(query, kEndLimitUs, nullptr);
+  if (!query.cgroup.empty()) executor::RemoveCgroup(query.cgroup);
+  return proof;
+}
+
+std::string Reason(const Facts& facts, bool rebooted, const run::Proof& proof) {
+  if (rebooted) return "the machine was restarted while the run was going";
+  if (!facts.runner) return "the runner was killed before it could start the script";
+  if (proof.left > 0)
+    return "the runner was killed; not all that was left of the run could be ended";
+  if (proof.ended > 0) return "the runner was killed; what was left of the run was ended";
+  return "the runner was killed; nothing was left of the run";
+}
+
+// True when everything the script logged is in the journal.
+bool TakeMetrics(const run::RunFolder& folder, const Facts& facts, const run::RunSpec& spec,
+                 Recorder& recorder) {
+  if (!IsDirectory(folder.metrics())) return true;
+  auto files = MetricFiles::Open(folder.metrics(), facts.metrics);
+  if (files.ok()) return CollectMetrics(*files, recorder, spec.secret_names.empty());
+  recorder.Append(
+      run::Notice{run::Level::kError, "metrics could not be read: " + files.error().message, ""});
+  return false;
+}
+
+run::End MakeEnd(const Facts& facts, bool rebooted, run::Proof proof) {
+  run::End end;
+  end.recovered = true;
+  end.start_us = facts.script_us;
+  end.reason = Reason(facts, rebooted, proof);
+  end.state = run::State::kFailed;
+  if (facts.state == run::State::kCancelRequested) {
+    end.state = run::State::kCanceled;
+    end.exit_code = kCanceledCode;
+    if (!facts.state_reason.empty()) end.reason = facts.state_reason + "; " + end.reason;
+  }
+  end.proof = std::move(proof);
+  return end;
+}
+
+}  // namespace
+
+Result<json::Object> Recover(const RunName& run) {
+  run::RunFolder folder = run.Folder();
+  std::string segment = folder.host_segment();
+  if (!Exists(segment)) return NotFound("run " + run.run_id + " has not started here");
+  TENON_TRY(bool alive, IsLockedByOther(segment));
+  if (!alive) {
+    // Only a run without an end needs the lock, and with it the right to write.
+    TENON_TRY(Facts before, ReadFacts(segment));
+    if (before.end) return Answer(before.state, false);
+  }
+  TENON_TRY(run::RunSpec spec, ReadSpec(folder.spec()));
+  journal::Writer::Options options;
+  options.path = segment;
+  options.run_key = spec.key;
+  options.segment = run::kHostSegment;
+  options.reserve = true;
+  Result<journal::Writer> writer = Unavailable("the run is alive");
+  if (!alive) writer = journal::Writer::Open(options);
+  if (!writer.ok()) {
+    // Alive, or another one is recovering it; a true failure to open is an Error.
+    TENON_TRY(bool locked, IsLockedByOther(segment));
+    if (!locked && !alive) return std::move(writer).error();
+    TENON_TRY(Facts facts, ReadFacts(segment));
+    return Answer(facts.state, false);
+  }
+  TENON_TRY(Facts facts, ReadFacts(segment));
+  if (facts.end) return Answer(facts.state, false);
+
+  Recorder recorder(std::move(*writer), {}, folder.runner_log());
+  bool rebooted = Rebooted(facts);
+  run::Proof proof;
+  if (rebooted) {
+    proof.method = "none";
+    proof.remark = "the machine was restarted, so nothing of the run can be left";
+    proof.gpu = executor::GpuRemark();
+  } else {
+    proof = EndWhatIsLeft(facts, spec);
+  }
+  bool complete = TakeMetrics(folder, facts, spec, recorder);
+  if (!facts.has_outputs) complete = CollectOutputs(run, recorder) && complete;
+  run::End end = MakeEnd(facts, rebooted, std::move(proof));
+  run::State state = end.state;
+  if (!recorder.AppendEnd(std::move(end)))
+    return Unavailable("the end of the run could not be recorded");
+  TENON_TRY_VOID(recorder.writer().Sync());
+  (void)RemoveFile(folder.cancel_request()).ok();
+  if (complete) (void)RemoveTree(folder.metrics()).ok();
+  return Answer(state, true);
+}
+
+}  // namespace tenon::runner

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/request.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/mask.h"
+#include "run/verbs.h"
+
+namespace tenon::runner {
+namespace {
+
+constexpr size_t kMaxRequest = 64u << 20;
+
+Result<json::Object> ParseObject(std::string_view text) {
+  auto value = json::Parse(text);
+  if (!value.ok()) return std::move(value).error().Wrap("reading the request");
+  if (!value->is_object()) return Invalid("reading the request: it is no JSON object");
+  json::Object object = std::move(value->get_object());
+  int theirs = static_cast<int>(json::GetInt(object, "protocol"));
+  std::string version = json::GetString(object, "version", "unknown");
+  if (auto wrong = run::ProtocolMismatch(run::kProtocol, theirs, version)) {
+    return std::move(*wrong);
+  }
+  return object;
+}
+
+Result<RunName> NameOf(const json::Object& object) {
+  RunName name;
+  name.home = json::DecodeBytes(json::GetString(object, "home"));
+  name.run_id = json::DecodeBytes(json::GetString(object, "run_id"));
+  if (name.home.empty() || name.home[0] != '/') {
+    return Invalid("reading the request: home must be an absolute path");
+  }
+  if (!run::IsValidRunId(name.run_id)) return Invalid("reading the request: run_id is no run id");
+  return name;
+}
+
+Result<Environment> EnvironmentOf(const json::Object& object, const char* key) {
+  Environment environment;
+  const json::Object* members = json::GetObject(object, key);
+  if (members == nullptr) return environment;
+  for (const auto& member : *members) {
+    std::string name = json::DecodeBytes(std::string_view(member.key()));
+    if (!member.value().is_string() || name.empty() || name.find('=') != std::string::npos ||
+        name.find('\0') != std::string::npos) {
+      return Invalid(std::string("reading the request: ") + key +
+                     " has a member that is no variable");
+    }
+    const auto& text = member.value().get_string();
+    std::string value = json::DecodeBytes(std::string_view(text.data(), text.size()));
+    if (value.find('\0') != std::string::npos) {
+      return Invalid("reading the request: the value of " + name + " has a NUL in it");
+    }
+    environment[name] = std::move(value);
+  }
+  return environment;
+}
+
+}  // namespace
+
+std::vector<std::string> StartRequest::SecretValues() const {
+  std::vector<std::string> values;
+  for (const auto& [name, value] : secrets) values.push_back(value);
+  return values;
+}
+
+Result<std::string> ReadRequest(int fd) {
+  std::string text;
+  char piece[65536];
+  for (;;) {
+    ssize_t count = ::read(fd, piece, sizeof piece);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return FromErrno("reading the request", errno);
+    if (count == 0) return text;
+    text.append(piece, static_cast<size_t>(count));
+    if (text.size() > kMaxRequest) return Invalid("reading the request: it is longer than 64 MiB");
+  }
+}
+
+Result<StartRequest> ParseStart(std::string_view text) {
+  TENON_TRY(json::Object object, ParseObject(text));
+  StartRequest request;
+  TENON_TRY(request.run, NameOf(object));
+  const json::Object* spec = json::GetObject(object, "spec");
+  if (spec == nullptr) return Invalid("reading the request: it has no spec");
+  TENON_TRY(request.spec, run::RunSpec::FromJson(*spec));
+  if (request.spec.id != request.run.run_id) {
+    return Invalid("reading the request: run_id and the spec's id differ");
+  }
+  TENON_TRY(request.environment, EnvironmentOf(object, "environment"));
+  TENON_TRY(request.secrets, EnvironmentOf(object, "secrets"));
+  for (const auto& [name, value] : request.secrets) {
+    if (value.size() < kShortestSecret) {
+      return Invalid("secret " + name + " is shorter than " + std::to_string(kShortestSecret) +
+                     " bytes and could not be masked");
+    }
+  }
+  request.client_version = json::GetString(object, "version");
+  return request;
+}
+
+Result<CancelRequest> ParseCancel(std::string_view text) {
+  TENON_TRY(json::Object object, ParseObject(text));
+  CancelRequest request;
+  TENON_TRY(request.run, NameOf(object));
+  if (object.contains("grace_us")) {
+    int64_t grace = json::GetInt(object, "grace_us", -1);
+    if (grace < 0) return Invalid("reading the request: grace_us is no time");
+    request.grace_us = grace;
+  }
+  request.who = json::DecodeBytes(json::GetString(object, "who"));
+  return request;
+}
+
+Result<RunName> ParseRecover(std::string_view text) {
+  TENON_TRY(json::Object object, ParseObject(text));
+  return NameOf(object);
+}
+
+}  // namespace tenon::runner

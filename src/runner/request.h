@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What comes in on standard input (docs/runner.md), read and checked.
+#ifndef TENON_RUNNER_REQUEST_H_
+#define TENON_RUNNER_REQUEST_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/process.h"
+#include "base/result.h"
+#include "run/layout.h"
+#include "run/spec.h"
+
+namespace tenon::runner {
+
+// The run a verb is about.
+struct RunName {
+  std::string home;
+  std::string run_id;
+  run::RunFolder Folder() const { return run::RunFolder(run::Home(home), run_id); }
+};
+
+struct StartRequest {
+  RunName run;
+  run::RunSpec spec;
+  Environment environment;
+  Environment secrets;
+  std::string client_version;
+
+  std::vector<std::string> SecretValues() const;
+};
+
+struct CancelRequest {
+  RunName run;
+  std::optional<int64_t> grace_us;
+  std::string who;
+};
+
+// Reads standard input to its end. More than 64 MiB is kInvalid.
+Result<std::string> ReadRequest(int fd);
+
+// kInvalid: not a request, of another protocol, or lacking something.
+Result<StartRequest> ParseStart(std::string_view text);
+Result<CancelRequest> ParseCancel(std::string_view text);
+Result<RunName> ParseRecover(std::string_view text);
+
+}  // namespace tenon::runner
+
+#endif  // TENON_RUNNER_REQUEST_H_

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `start`. Three processes: the one that was called, which waits for the answer and prints
+// it; one in between, which makes a new session and goes; and the supervisor, nobody's child but
+// init's, which no hang-up reaches.
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+#include "base/file.h"
+#include "base/mask.h"
+#include "base/poll_loop.h"
+#include "executor/executor.h"
+#include "journal/writer.h"
+#include "run/env_vars.h"
+#include "run/verbs.h"
+#include "runner/facts.h"
+#include "runner/recorder.h"
+#include "runner/supervisor.h"
+#include "runner/syncer.h"
+#include "runner/verbs.h"
+
+extern char** environ;
+
+namespace tenon::runner {
+namespace {
+
+json::Object HandleToJson(const run::RunnerStarted& started) {
+  json::Object runner;
+  runner["pid"] = static_cast<int64_t>(started.process.pid);
+  runner["start_ticks"] = started.process.start_ticks;
+  runner["boot_id"] = started.process.boot_id;
+  json::Object answer;
+  answer["runner"] = std::move(runner);
+  answer["host"] = started.host;
+  answer["version"] = started.version;
+  answer["protocol"] = started.protocol;
+  return answer;
+}
+
+run::RunSpec MaskSpec(const run::RunSpec& spec, const Masker& masker) {
+  run::RunSpec masked = spec;
+  for (std::string& argument : masked.arguments) argument = masker.Mask(argument);
+  for (auto& [name, value] : masked.parameters) value = masker.Mask(value);
+  for (auto& [name, value] : masked.environment) value = masker.Mask(value);
+  return masked;
+}
+
+Status WriteSpec(const StartRequest& request, const std::string& version) {
+  json::Object object;
+  object["protocol"] = run::kProtocol;
+  object["version"] = version;
+  object["spec"] = MaskSpec(request.spec, Masker(request.SecretValues())).ToJson();
+  return WriteFileAtomically(request.run.Folder().spec(), json::Print(object) + "\n", 0644,
+                             Durability::kProcess);
+}
+
+// Descriptors that leaked to us from whoever started the client would be held open for the length
+// of the run, and somebody may wait for their end.
+void CloseOthers(int keep) {
+  auto names = ListDir("/proc/self/fd");
+  if (names.ok()) {
+    for (const std::string& name : *names) {
+      int fd = std::atoi(name.c_str());
+      if (fd > STDERR_FILENO && fd != keep) ::close(fd);
+    }
+    return;
+  }
+  for (int fd = STDERR_FILENO + 1; fd < 1024; ++fd) {
+    if (fd != keep) ::close(fd);
+  }
+}
+
+// A run that was started from within another run carries that one's mark in its environment;
+// whoever ends the other would end us. What others see of our environment is this memory.
+void TakeOwnMark(const std::string& run_key) {
+  std::string name = std::string(run::env::kRunKey) + "=";
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (::strncmp(*entry, name.c_str(), name.size()) != 0) continue;
+    char* value = *entry + name.size();
+    if (::strlen(value) == run_key.size()) {
+      ::memcpy(value, run_key.data(), run_key.size());
+    } else {
+      ::memset(*entry, 'X', ::strlen(*entry));
+    }
+  }
+}
+
+Status BecomeDaemon(const StartRequest& request, int keep) {
+  TENON_TRY(UniqueFd null, OpenFile("/dev/null", O_RDWR));
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (::dup2(null.get(), fd) < 0) return FromErrno("closing the standard streams", errno);
+  }
+  CloseOthers(keep);
+  (void)null.Release();  // closed with the others
+  ::signal(SIGHUP, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);
+  TakeOwnMark(request.spec.key);
+  if (::chdir(request.run.Folder().path().c_str()) != 0) {
+    return FromErrno("entering " + request.run.Folder().path(), errno);
+  }
+  return {};
+}
+
+run::RunnerStarted OurHandle(const std::string& version) {
+  run::RunnerStarted started;
+  started.process = IdentifyProcess(::getpid()).value_or(ProcessId{::getpid(), 0, BootId()});
+  struct utsname names {};
+  if (::uname(&names) == 0) started.host = names.nodename;
+  started.version = version;
+  started.protocol = run::kProtocol;
+  return started;
+}
+
+void SendAnswer(UniqueFd& pipe, const json::Object& answer) {
+  (void)WriteAll(pipe.get(), json::Print(answer)).ok();
+  pipe.Reset();
+}
+
+// The segment could not be opened. If that is because another start is at it, its handle.
+Result<run::RunnerStarted> WaitForOther(const std::string& segment, const Error& why) {
+  for (int tries = 0; tries < 100; ++tries) {
+    auto locked = IsLockedByOther(segment);
+    if (!locked.ok() || !*locked) break;
+    auto handle = ReadHandle(segment);
+    if (handle.ok() && *handle) return **handle;
+    ::usleep(50'000);
+  }
+  return why;
+}
+
+// The supervisor's whole life. An Error means that it has not begun.
+Status Supervise(StartRequest request, const std::string& version, UniqueFd& answer_pipe) {
+  TENON_TRY_VOID(BecomeDaemon(request, answer_pipe.get()));
+  run::RunFolder folder = request.run.Folder();
+  TENON_TRY(auto executor, executor::MakeExecutor(request.spec.executor));
+  journal::Writer::Options options;
+  options.path = folder.host_segment();
+  options.run_key = request.spec.key;
+  options.segment = run::kHostSegment;
+  options.reserve = true;
+  auto opened = journal::Writer::Open(options);
+  if (!opened.ok()) {
+    TENON_TRY(run::RunnerStarted other, WaitForOther(folder.host_segment(), opened.error()));
+    SendAnswer(answer_pipe, HandleToJson(other));
+    return {};
+  }
+  journal::Writer writer = std::move(*opened);
+  // We hold the lock, so nobody else is starting this run; but somebody may have done so before.
+  if (writer.last_record() > 0) {
+    TENON_TRY(auto handle, ReadHandle(folder.host_segment()));
+    if (handle) {
+      SendAnswer(answer_pipe, HandleToJson(*handle));
+      return {};
+    }
+  }
+  // Before there are threads, which inherit what is blocked.
+  PollLoop loop;
+  Supervisor* supervisor = nullptr;
+  TENON_TRY_VOID(loop.HandleSignals({SIGCHLD, SIGUSR1, SIGUSR2, SIGTERM, SIGINT},
+                                    [&](int signal) { supervisor->OnSignal(signal); }));
+  run::RunnerStarted started = OurHandle(version);
+  TENON_TRY_VOID(writer.Append(started));
+  TENON_TRY_VOID(writer.Append(run::StateChange{run::State::kStarting, ""}));
+
+  Recorder recorder(std::move(writer), request.SecretValues(), folder.runner_log());
+  Syncer syncer(recorder.writer());
+  // The answer waits for the disk, the script does not.
+  // A disk that fails to sync does not undo the start.
+  syncer.SyncNow([&answer_pipe, answer = HandleToJson(started)](const Status&) {
+    SendAnswer(answer_pipe, answer);
+  });
+  Supervisor carried_out(std::move(request), recorder, syncer, loop, std::move(executor));
+  supervisor = &carried_out;
+  carried_out.Run();
+  return {};
+}
+
+[[noreturn]] void SupervisorProcess(StartRequest request, const std::string& version,
+                                    UniqueFd answer_pipe) {
+  auto status = Supervise(std::move(request), version, answer_pipe);
+  if (!status.ok()) {
+    json::Object answer;
+    answer["error"] = run::ErrorToJson(status.error());
+    SendAnswer(answer_pipe, answer);
+  }
+  ::_exit(status.ok() ? 0 : 1);
+}
+
+// A run that has been started before, if it has been.
+Result<std::optional<json::Object>> EarlierStart(const StartRequest& request) {
+  auto handle = ReadHandle(request.run.Folder().host_segment());
+  if (!handle.ok() && handle.error().kind == ErrorKind::kNotFound)
+    return std::optional<json::Object>();
+  if (!handle.ok()) return std::move(handle).error();
+  if (!*handle) return std::optional<json::Object>();
+  return std::optional<json::Object>(HandleToJson(**handle));
+}
+
+Result<json::Object> ReadAnswer(int pipe) {
+  TENON_TRY(std::string text, ReadRequest(pipe));
+  auto value = json::Parse(text);
+  if (!value.ok() || !value->is_object()) {
+    return Unavailable("the supervisor ended before it could answer");
+  }
+  json::Object answer = std::move(value->get_object());
+  if (const json::Object* error = json::GetObject(answer, "error")) {
+    return run::ErrorFromJson(*error);
+  }
+  return answer;
+}
+
+}  // namespace
+
+Result<json::Object> Start(StartRequest request, const std::string& version) {
+  run::RunFolder folder = request.run.Folder();
+  TENON_TRY_VOID(MakeDirs(folder.path()));
+  TENON_TRY(auto earlier, EarlierStart(request));
+  if (earlier) return std::move(*earlier);
+  // Refused here, before anything is written: the run never started.
+  TENON_TRY(auto checked, executor::MakeExecutor(request.spec.executor));
+  checked.reset();
+  TENON_TRY_VOID(WriteSpec(request, version));
+
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return FromErrno("starting the supervisor", errno);
+  UniqueFd ours(ends[0]), theirs(ends[1]);
+  pid_t between = ::fork();
+  if (between < 0) return FromErrno("starting the supervisor", errno);
+  if (between == 0) {
+    ours.Reset();
+    ::setsid();
+    pid_t supervisor = ::fork();
+    if (supervisor != 0) ::_exit(supervisor < 0 ? 1 : 0);
+    SupervisorProcess(std::move(request), version, std::move(theirs));
+  }
+  theirs.Reset();
+  auto answer = ReadAnswer(ours.get());
+  (void)Wait(between).ok();
+  return answer;
+}
+
+}  // namespace tenon::runner

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/verbs.h"
+
+#include <unistd.h>
+
+#include "base/file.h"
+#include "run/verbs.h"
+
+namespace tenon::runner {
+namespace {
+
+constexpr int kAnswered = 0, kFailed = 1, kUsage = 2;
+
+Result<json::Object> Answer(std::string_view verb, const std::string& version) {
+  TENON_TRY(std::string text, ReadRequest(STDIN_FILENO));
+  if (verb == run::kVerbStart) {
+    TENON_TRY(StartRequest request, ParseStart(text));
+    // Secrets are in it: it is not to stay in the supervisor's memory twice.
+    text.assign(text.size(), '\0');
+    return Start(std::move(request), version);
+  }
+  if (verb == run::kVerbCancel) {
+    TENON_TRY(CancelRequest request, ParseCancel(text));
+    return Cancel(request);
+  }
+  TENON_TRY(RunName run, ParseRecover(text));
+  return Recover(run);
+}
+
+bool IsVerb(std::string_view verb) {
+  return verb == run::kVerbStart || verb == run::kVerbCancel || verb == run::kVerbRecover ||
+         verb == run::kVerbVersion;
+}
+
+}  // namespace
+
+int RunVerb(std::string_view verb, const std::string& version) {
+  if (!WriteAll(STDOUT_FILENO, run::HelloLine(version)).ok()) return kFailed;
+  if (!IsVerb(verb)) {
+    (void)WriteAll(STDERR_FILENO, "usage: tenon-runner start|cancel|recover|version\n").ok();
+    return kUsage;
+  }
+  if (verb == run::kVerbVersion) return kAnswered;
+  auto answer = Answer(verb, version);
+  json::Object object;
+  if (answer.ok()) {
+    object = std::move(*answer);
+  } else {
+    object["error"] = run::ErrorToJson(answer.error());
+  }
+  bool written = WriteAll(STDOUT_FILENO, json::Print(object) + "\n").ok();
+  return answer.ok() && written ? kAnswered : kFailed;
+}
+
+}  // namespace tenon::runner

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs of docs/runner.md. Each answers with a JSON object or an Error; only RunVerb prints.
+#ifndef TENON_RUNNER_VERBS_H_
+#define TENON_RUNNER_VERBS_H_
+
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "runner/request.h"
+
+namespace tenon::runner {
+
+// Starts a detached supervisor, unless the run has one. Returns in the calling process only.
+Result<json::Object> Start(StartRequest request, const std::string& version);
+Result<json::Object> Cancel(const CancelRequest& request);
+Result<json::Object> Recover(const RunName& run);
+
+// Prints the first line, reads the request from standard input, prints the answer. The exit code.
+int RunVerb(std::string_view verb, const std::string& version);
+
+}  // namespace tenon::runner
+
+#endif  // TENON_RUNNER_VERBS_H_
