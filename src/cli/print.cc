@@ -145,6 +145,15 @@ void PrintError(const Error& error) {
   PrintErr(text);
 }
 
+void Table::Add(std::vector<std::string> cells) {
+  TENON_CHECK(cells.size() == columns_.size());
+  for (std::string& cell : cells) {
+    std::replace_if(
+        cell.begin(), cell.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+  }
+  rows_.push_back(std::move(cells));
+}
+
 std::string Table::ToText(int width, bool color) const {
   const size_t n = columns_.size();
   std::vector<size_t> widths(n), before(n, 0), after(n, 0);
@@ -202,16 +211,7 @@ std::string Table::ToText(int width, bool color) const {
 
 std::string Table::ToTsv() const {
   std::string text;
-  for (const auto& row : rows_) {
-    for (size_t c = 0; c < row.size(); ++c) {
-      std::string cell = row[c];
-      std::replace_if(
-          cell.begin(), cell.end(), [](char b) { return b == '\t' || b == '\n' || b == '\r'; },
-          ' ');
-      text += (c ? "\t" : "") + cell;
-    }
-    text += "\n";
-  }
+  for (const auto& row : rows_) text += Join(row, "\t") + "\n";
   return text;
 }
 

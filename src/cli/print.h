@@ -41,10 +41,11 @@ struct Column {
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  void Add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  // One cell per column. Line breaks and tabs in cells become blanks.
+  void Add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   std::string ToText(int width, bool color) const;
-  std::string ToTsv() const;  // no header, tabs; tabs and newlines in cells become blanks
+  std::string ToTsv() const;  // no header, tabs between cells
 
  private:
   std::vector<Column> columns_;

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every point of a run's metrics. There may be millions, so they pass through and are never held.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/csv.h"
+#include "cli/print.h"
+#include "cli/run_json.h"
+#include "cli/run_option.h"
+#include "cli/series.h"
+
+namespace tenon::cli {
+namespace {
+
+constexpr int kChartHeight = 14;
+
+struct Options {
+  RunOption run;
+  std::string name;
+  bool csv = false;
+  bool chart = false;
+};
+
+using Visit = std::function<void(const std::string& series, const run::MetricPoint& point)>;
+
+Status ForEachPoint(engine::Context& context, const std::string& run_id, const std::string& name,
+                    const Visit& visit) {
+  TENON_TRY(history::HistoryStore * store, context.History());
+  return store->ReadMetrics(run_id, name,
+                            [&](const std::string& series, const run::MetricPoint& point) {
+                              visit(series, point);
+                              return Status();
+                            });
+}
+
+Status PrintCsv(engine::Context& context, const std::string& run_id, const std::string& name) {
+  PrintOut("name,step,time_utc,value\n");
+  return ForEachPoint(
+      context, run_id, name, [](const std::string& series, const run::MetricPoint& point) {
+        PrintOut(CsvField(series) + "," + std::to_string(point.step) + "," +
+                 FormatUtc(point.time_us) + "," + CsvField(run::FormatMetric(point.value)) + "\n");
+      });
+}
+
+Status PrintJson(engine::Context& context, const std::string& run_id, const std::string& name) {
+  PrintOut("[");
+  bool first = true;
+  TENON_TRY_VOID(ForEachPoint(
+      context, run_id, name, [&](const std::string& series, const run::MetricPoint& point) {
+        PrintOut(first ? "\n  " : ",\n  ");
+        first = false;
+        PrintOut(json::Print(json::Object{{"name", json::EncodeBytes(series)},
+                                          {"step", point.step},
+                                          {"time_utc", FormatUtc(point.time_us)},
+                                          {"value", MetricToJson(point.value)}}));
+      }));
+  PrintOut(first ? "]\n" : "\n]\n");
+  return {};
+}
+
+std::string OneLine(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+Status PrintTsv(engine::Context& context, const std::string& run_id, const std::string& name) {
+  return ForEachPoint(
+      context, run_id, name, [](const std::string& series, const run::MetricPoint& point) {
+        PrintOut(OneLine(series) + "\t" + std::to_string(point.step) + "\t" +
+                 FormatUtc(point.time_us) + "\t" + OneLine(run::FormatMetric(point.value)) + "\n");
+      });
+}
+
+// A table whose rows are not held: one reading finds the widths, another prints.
+class PointTable {
+ public:
+  explicit PointTable(bool with_name) : with_name_(with_name) {}
+
+  void Measure(const std::string& series, const run::MetricPoint& point) {
+    name_ = std::max(name_, DisplayWidth(ForTerminal(OneLine(series))));
+    step_ = std::max(step_, std::to_string(point.step).size());
+    before_ = std::max(before_, Before(point));
+  }
+
+  void PrintHead() const {
+    const std::string time(kTimeWidth, '-');
+    PrintRow("Name", "Step", "Time", "Value");
+    PrintRow(std::string(name_, '-'), std::string(step_, '-'), time,
+             std::string(std::max<size_t>(before_, 5), '-'));
+  }
+
+  void Print(const std::string& series, const run::MetricPoint& point) const {
+    const std::string step = std::to_string(point.step);
+    const size_t before = Before(point);
+    PrintRow(
+        ForTerminal(series), std::string(step_ - std::min(step_, step.size()), ' ') + step,
+        FormatUtc(point.time_us),
+        std::string(run::IsNumber(point.value) ? before_ - std::min(before_, before) : 0, ' ') +
+            ForTerminal(OneLine(run::FormatMetric(point.value))));
+  }
+
+ private:
+  static constexpr size_t kTimeWidth = 32;
+
+  // Characters before the decimal point.
+  static size_t Before(const run::MetricPoint& point) {
+    if (!run::IsNumber(point.value)) return 0;
+    const std::string text = run::FormatMetric(point.value);
+    return std::min(text.find_first_of(".e"), text.size());
+  }
+
+  static std::string Padded(std::string text, size_t width) {
+    const size_t have = DisplayWidth(text);
+    return have < width ? text + std::string(width - have, ' ') : text;
+  }
+
+  void PrintRow(std::string_view name, std::string_view step, std::string_view time,
+                std::string_view value) const {
+    std::string line;
+    if (with_name_) line += Padded(std::string(name), name_) + "  ";
+    line += Padded(std::string(step), step_) + "  " + Padded(std::string(time), kTimeWidth) + "  ";
+    line += value;
+    PrintOut(line + "\n");
+  }
+
+  bool with_name_;
+  size_t name_ = 4, step_ = 4, before_ = 0;
+};
+
+Status PrintTable(engine::Context& context, const std::string& run_id, const std::string& name) {
+  PointTable table(name.empty());
+  TENON_TRY_VOID(ForEachPoint(context, run_id, name, [&](const auto& series, const auto& point) {
+    table.Measure(series, point);
+  }));
+  table.PrintHead();
+  return ForEachPoint(context, run_id, name,
+                      [&](const auto& series, const auto& point) { table.Print(series, point); });
+}
+
+Result<int> Draw(engine::Context& context, const journal::RunView& run, const std::string& name) {
+  const std::vector<std::string> names =
+      name.empty() ? DrawableSeries(run) : std::vector<std::string>{name};
+  bool drawn = false;
+  for (const std::string& series : names) {
+    TENON_TRY(const auto points, ReadCurve(context, run.spec.id, series));
+    const std::string chart = DrawChart(Styled(ForTerminal(series), Style::kCyan, ColorOut()),
+                                        points, std::min(TerminalWidth(), 120), kChartHeight);
+    PrintOut((drawn && !chart.empty() ? "\n" : "") + chart);
+    drawn |= !chart.empty();
+  }
+  if (!drawn) PrintErr("nothing to draw: a chart needs numbers\n");
+  return 0;
+}
+
+Result<int> Act(Session& session, Options options) {
+  // `metrics -r RUN NAME`: the only word left is the metric's.
+  if (!options.run.option.empty() && !options.run.word.empty() && options.name.empty()) {
+    std::swap(options.name, options.run.word);
+  }
+  TENON_TRY(const journal::RunView run, options.run.Get(session, "last"));
+  if (!options.name.empty()) TENON_TRY_VOID(CheckSeries(run, options.name));
+  TENON_TRY(engine::Context * context, session.Context());
+  if (options.chart) return Draw(*context, run, options.name);
+  const bool for_people = !options.csv && !session.WantsJson() && session.globals.output != "tsv";
+  if (run.series.empty() && for_people) {
+    PrintErr("the run " + run.spec.id + " has logged no metric\n");
+    return 0;
+  }
+  const auto print = options.csv                       ? PrintCsv
+                     : session.WantsJson()             ? PrintJson
+                     : session.globals.output == "tsv" ? PrintTsv
+                                                       : PrintTable;
+  TENON_TRY_VOID(print(*context, run.spec.id, options.name));
+  return 0;
+}
+
+}  // namespace
+
+Command MetricsCommand() {
+  return {{{"metrics"}},
+          "Print every point of a run's metrics",
+          "All of them, or those of one metric. --csv and --json write them out as they are read.",
+          {"tenon metrics", "tenon metrics 12 loss --csv > loss.csv",
+           "tenon metrics last loss --chart"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<Options>();
+            AddRunOption(app, &options->run);
+            app.add_option("NAME", options->name, "Only this metric");
+            auto* csv =
+                app.add_flag("--csv", options->csv, "Comma-separated: name,step,time_utc,value");
+            app.add_flag("--chart", options->chart, "Draw them instead")->excludes(csv);
+            return [options](Session& session) { return Act(session, *options); };
+          }};
+}
+
+}  // namespace tenon::cli
