@@ -10,13 +10,32 @@
 
 namespace tenon {
 
-Masker::Masker(std::vector<std::string> secrets) : secrets_(std::move(secrets)) {
+Masker::Masker(std::vector<std::string> secrets) : secrets_(std::move(secrets)), pairs_(1 << 16) {
   std::erase_if(secrets_, [](const std::string& secret) { return secret.empty(); });
   std::sort(secrets_.begin(), secrets_.end(), [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() > b.size() : a < b;
   });
   secrets_.erase(std::unique(secrets_.begin(), secrets_.end()), secrets_.end());
-  for (const std::string& secret : secrets_) starts_[static_cast<unsigned char>(secret[0])] = true;
+  for (const std::string& secret : secrets_) {
+    size_t first = static_cast<unsigned char>(secret[0]);
+    starts_[first] = true;
+    for (size_t second = 0; second < 256; ++second) {
+      bool fits = secret.size() == 1 || static_cast<unsigned char>(secret[1]) == second;
+      if (fits) pairs_[first << 8 | second] = true;
+    }
+  }
+}
+
+// The first place from `i` on where a secret may begin. Two bytes are looked at, because the first
+// byte of a secret is often a letter that every line has.
+size_t Masker::NextCandidate(std::string_view text, size_t i) const {
+  if (i >= text.size()) return i;
+  size_t pair = static_cast<unsigned char>(text[i]);
+  for (; i + 1 < text.size(); ++i) {
+    pair = (pair << 8 | static_cast<unsigned char>(text[i + 1])) & 0xffff;
+    if (pairs_[pair]) return i;
+  }
+  return starts_[pair & 0xff] ? i : text.size();
 }
 
 // `covered`: how many bytes from the front of `text` lie under a "***" already written; afterwards
@@ -27,10 +46,7 @@ std::string Masker::Scan(std::string_view text, bool at_end, size_t* used, size_
   size_t cover = *covered;
   size_t i = 0;
   while (i < text.size()) {
-    size_t candidate = i;
-    while (candidate < text.size() && !starts_[static_cast<unsigned char>(text[candidate])]) {
-      ++candidate;
-    }
+    size_t candidate = NextCandidate(text, i);
     size_t shown = std::max(i, cover);
     if (candidate > shown) out += text.substr(shown, candidate - shown);
     i = candidate;

@@ -34,10 +34,12 @@ class Masker {
   std::string Mask(std::string_view text) const;
 
  private:
+  size_t NextCandidate(std::string_view text, size_t i) const;
   std::string Scan(std::string_view text, bool at_end, size_t* used, size_t* covered) const;
 
   std::vector<std::string> secrets_;  // longest first
   std::array<bool, 256> starts_{};    // first bytes of the secrets
+  std::vector<char> pairs_;           // first two bytes of the secrets, as a 16-bit number
   std::string held_;
   size_t covered_ = 0;  // bytes at the front of held_ that a "***" already written stands for
 };

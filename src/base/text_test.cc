@@ -2,10 +2,16 @@
 #include "base/text.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include <set>
 
+#include "base/in_child.h"
 #include "base/process.h"
+#include "base/temp_folder.h"
 
 namespace tenon {
 namespace {
@@ -143,6 +149,45 @@ TEST(TextTest, UuidsAreVersionFourAndDiffer) {
   EXPECT_EQ(variants, (std::set<std::string>{"8", "9", "a", "b"}));
   EXPECT_EQ(RandomHex(5).size(), 10u);
   EXPECT_EQ(RandomHex(0), "");
+}
+
+// From here on getrandom(2) is answered as Linux 3.10 does.
+bool ForgetGetrandom() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getrandom, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog program{std::size(filter), filter};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 &&
+         ::syscall(SYS_getrandom, nullptr, 0, 0) < 0 && errno == ENOSYS;
+}
+
+TEST(TextTest, UuidsDifferOnAnOldKernel) {
+  EXPECT_EQ(InChild([]() -> std::string {
+              if (!ForgetGetrandom()) return "no seccomp";
+              return NewUuid() != NewUuid() && RandomHex(40) != std::string(80, '0') ? "" : "equal";
+            }),
+            "");
+}
+
+TEST(TextTest, UuidsDifferOnAnOldKernelInARootWithoutDevices) {
+  TempFolder empty;
+  auto two = [&] {
+    return InChild([&]() -> std::string {
+      if (!OwnMounts() || ::chroot(empty.path().c_str()) != 0) return "cannot chroot";
+      if (!ForgetGetrandom()) return "no seccomp";
+      return NewUuid() + NewUuid();
+    });
+  };
+  std::string first = two(), second = two();
+  if (first == "cannot chroot") GTEST_SKIP() << "needs root or user namespaces";
+  ASSERT_EQ(first.size(), 72u) << first;
+  ASSERT_EQ(second.size(), 72u) << second;
+  EXPECT_NE(first.substr(0, 36), first.substr(36));
+  EXPECT_NE(first.substr(0, 36), second.substr(0, 36));
 }
 
 }  // namespace
