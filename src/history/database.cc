@@ -147,6 +147,10 @@ Result<std::unique_ptr<Database>> Database::OpenHandle(const std::string& path, 
     if (handle == nullptr) return Unavailable("opening " + path + ": out of memory");
     Error error = MakeError(handle, path, "opening the history index");
     sqlite3_close(handle);
+    // SQLite's second try, for reading, hides that the first was not allowed to make the file.
+    if (error.kind == ErrorKind::kNotFound && IsDirectory(DirName(path))) {
+      return Denied("making the history index " + path + ": the folder can't be written");
+    }
     return error;
   }
   const bool read_only = sqlite3_db_readonly(handle, "main") == 1;

@@ -25,6 +25,9 @@ struct Segment {
 Result<std::vector<Segment>> ListSegments(const std::string& run_folder) {
   TENON_TRY(std::vector<std::string> names, ListDir(run_folder));
   std::ranges::sort(names);
+  // Near ones first: they tell what run this is.
+  std::ranges::stable_partition(names,
+                                [](const auto& name) { return journal::IsNearSegment(name); });
   std::vector<Segment> segments;
   for (const std::string& name : names) {
     if (!name.ends_with(run::kSegmentSuffix)) continue;
@@ -64,16 +67,42 @@ Result<bool> StillThere(const std::string& path, journal::Cursor known) {
   return reader.cursor().record == known.record && reader.cursor().offset == known.offset;
 }
 
-Status IngestSegment(HistoryStore& store, const std::string& run_id, const Segment& segment,
-                     journal::Cursor after) {
-  TENON_TRY(journal::Reader reader, journal::Reader::Open(segment.path, after));
-  // Asked before reading: what a writer adds after the answer is read or left for next time, and
-  // the end of a segment that had no writer then stays its end.
-  TENON_TRY(const bool alive, reader.WriterAlive());
+// What follows the last record of a segment without a writer.
+Status IngestTail(HistoryStore& store, const std::string& run_id, const std::string& segment,
+                  journal::Cursor at, uint64_t bytes) {
+  const auto nothing = [] { return Result<std::optional<journal::Record>>(std::nullopt); };
+  TENON_TRY_VOID(store.Ingest(
+      run_id, segment, nothing, [&] { return at; }, bytes));
+  return {};
+}
+
+// Whether the store may have bytes of damage in mind that are no longer there.
+Result<bool> MayKnowDamage(HistoryStore& store, const std::string& run_id) {
+  auto view = store.Get(run_id);
+  if (view.ok()) return view->hole_bytes > 0;
+  if (view.error().kind == ErrorKind::kNotFound) return true;
+  return std::move(view).error();
+}
+
+// A segment that strayed in from another run's folder must not become part of this one.
+Status CheckBelongs(HistoryStore& store, const std::string& run_id, const journal::Reader& reader) {
+  const std::optional<std::string> key = reader.run_key();
+  const auto view = store.Get(run_id);
+  if (!key || !view.ok() || view->spec.key == *key) return {};
+  return Corrupt("the segment belongs to another run, " + *key);
+}
+
+// Takes in all records after the reader's place. Returns whether there were any.
+Result<bool> IngestRecords(HistoryStore& store, const std::string& run_id,
+                           const std::string& segment, journal::Reader& reader) {
+  const bool from_start = reader.cursor().record == 0;
+  bool any = false;
   bool more = true;
   while (more) {
     TENON_TRY(std::optional<journal::Record> first, reader.Next());
     if (!first) break;
+    if (from_start && !any) TENON_TRY_VOID(CheckBelongs(store, run_id, reader));
+    any = true;
     uint64_t taken = 0;
     const auto read = [&]() -> Result<std::optional<journal::Record>> {
       if (first) return std::exchange(first, std::nullopt);
@@ -84,15 +113,34 @@ Status IngestSegment(HistoryStore& store, const std::string& run_id, const Segme
       return record;
     };
     TENON_TRY_VOID(store.Ingest(
-        run_id, segment.name, read, [&] { return reader.cursor(); }, 0));
+        run_id, segment, read, [&] { return reader.cursor(); }, 0));
   }
+  return any;
+}
+
+Status IngestSegment(HistoryStore& store, const std::string& run_id, const Segment& segment,
+                     journal::Cursor after) {
+  TENON_TRY(journal::Reader reader, journal::Reader::Open(segment.path, after));
+  // Asked before reading: what a writer adds after the answer is read or left for next time, and
+  // the end of a segment that had no writer then stays its end.
+  TENON_TRY(const bool alive, reader.WriterAlive());
+  TENON_TRY(const bool any, IngestRecords(store, run_id, segment.name, reader));
   if (alive) return {};
   const uint64_t tail = reader.Close();
-  if (tail == 0) return {};
-  const auto nothing = [] { return Result<std::optional<journal::Record>>(std::nullopt); };
-  TENON_TRY_VOID(store.Ingest(
-      run_id, segment.name, nothing, [&] { return reader.cursor(); }, tail));
-  return {};
+  if (tail == 0) {
+    if (any) return {};
+    TENON_TRY(const bool known, MayKnowDamage(store, run_id));
+    if (!known) return {};
+  }
+  return IngestTail(store, run_id, segment.name, reader.cursor(), tail);
+}
+
+// All of a file that is no segment is damage.
+void IngestUnreadable(HistoryStore& store, const std::string& run_id, const Segment& segment) {
+  struct stat info;
+  if (::lstat(segment.path.c_str(), &info) != 0) return;
+  // The caller has an Error to tell already.
+  (void)IngestTail(store, run_id, segment.name, {}, static_cast<uint64_t>(info.st_size)).ok();
 }
 
 // Forgets a run whose journal is no longer the one that was taken in.
@@ -119,7 +167,9 @@ Status IngestRunFolder(HistoryStore& store, const std::string& run_id,
   std::optional<Error> problem;
   for (const Segment& segment : segments) {
     Status status = IngestSegment(store, run_id, segment, place[segment.name]);
-    if (status.ok() || problem) continue;
+    if (status.ok()) continue;
+    if (status.error().kind == ErrorKind::kCorrupt) IngestUnreadable(store, run_id, segment);
+    if (problem) continue;
     problem = std::move(status).error().Wrap("taking " + segment.path + " into the history");
   }
   if (problem) return *std::move(problem);
