@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/print.h"
+#include "cli/terminal_reporter.h"
+#include "cli/watch.h"
+#include "engine/space.h"
+
+namespace tenon::cli {
+namespace {
+
+struct Options {
+  bool dry_run = false;
+  std::string keep_work;
+};
+
+Result<int> Act(Session& session, const Options& options) {
+  engine::GcOptions gc;
+  gc.dry_run = options.dry_run;
+  TENON_TRY(const auto keep_work, ParseTime("--keep-work", options.keep_work));
+  if (keep_work) gc.keep_work_us = *keep_work;
+  TENON_TRY(engine::Context * context, session.Context());
+  engine::GcResult result;
+  {
+    TerminalReporter reporter({});
+    TENON_TRY(result, engine::CollectGarbage(*context, gc, reporter));
+  }
+  if (session.WantsJson()) {
+    PrintListing(session,
+                 json::Object{{"dry_run", options.dry_run},
+                              {"work_folders", result.work_folders},
+                              {"leftovers", result.leftovers},
+                              {"bytes_freed", result.bytes_freed}},
+                 Table({}));
+    return 0;
+  }
+  PrintOut((options.dry_run ? "would free " : "freed ") + HumanBytes(result.bytes_freed) + ": " +
+           Count(result.work_folders, "run directory", "run directories") + ", " +
+           Count(result.leftovers, "remains of a killed submit", "remains of killed submits") +
+           (options.dry_run ? "; files that no run names any more are not counted\n"
+                            : ", and files that no run names any more\n"));
+  return 0;
+}
+
+}  // namespace
+
+Command GcCommand() {
+  return {{{"gc"}},
+          "Give back disk space that nothing needs any more",
+          "Removes files that no recorded run names, run directories of failed runs after 7 days, "
+          "and what "
+          "killed submits left. A run that is going on is never touched.",
+          {"tenon gc", "tenon gc --dry-run", "tenon gc --keep-work 1d"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<Options>();
+            app.add_flag("--dry-run", options->dry_run, "Remove nothing, say what would go");
+            app.add_option("--keep-work", options->keep_work,
+                           "Keep run directories younger than this (7d)")
+                ->type_name("TIME");
+            return [options](Session& session) { return Act(session, *options); };
+          }};
+}
+
+}  // namespace tenon::cli
