@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_EXECUTOR_FAKE_EXECUTOR_H_
+#define TENON_EXECUTOR_FAKE_EXECUTOR_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "executor/executor.h"
+
+namespace tenon::executor {
+
+// A script made of data: what it writes, how long it runs, how it ends, what it leaves behind.
+// Starts nothing; time passes on the clock it is given. No SIGCHLD comes: whoever uses it calls
+// Reap().
+class FakeExecutor : public Executor {
+ public:
+  struct Plan {
+    std::optional<Error> start_error;  // Start() fails with this
+    std::string to_stdout, to_stderr;  // written when it starts
+    int64_t runs_us = 0;               // then it ends by itself; -1: never
+    ExitStatus status;                 // how
+    bool ignores_term = false;
+    int64_t leaves = 0;  // processes that outlive it
+    bool they_ignore_term = false;
+    int64_t unkillable = 0;  // of them: what EndAll can't end
+  };
+
+  explicit FakeExecutor(Plan plan, const Clock& clock = SystemClock());
+
+  Result<pid_t> Start(const ExecRequest& request) override;
+  void Signal(int signal) override;
+  std::optional<Exit> Reap() override;
+  int64_t CountLeft() override;
+  run::Proof EndAll(bool thorough) override;
+  pid_t pid() const override { return started_ ? 4242 : 0; }
+  std::string cgroup() const override { return ""; }
+
+  // What was asked of it.
+  const std::optional<ExecRequest>& request() const { return request_; }
+  const std::vector<int>& signals() const { return signals_; }
+
+ private:
+  bool Running() const;  // not ended yet, by itself or by a signal
+
+  Plan plan_;
+  const Clock& clock_;
+  std::optional<ExecRequest> request_;
+  std::vector<int> signals_;
+  bool started_ = false;
+  int64_t start_us_ = 0;
+  std::optional<ExitStatus> killed_;
+  bool reaped_ = false;
+  int64_t left_ = 0;
+  int64_t ended_ = 0;
+};
+
+}  // namespace tenon::executor
+
+#endif  // TENON_EXECUTOR_FAKE_EXECUTOR_H_
