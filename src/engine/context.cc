@@ -11,7 +11,7 @@ namespace tenon::engine {
 
 Result<history::HistoryStore*> Context::History() {
   if (!history_store) {
-    TENON_TRY(history_store, history::OpenSqliteStore(home.history_db()));
+    TENON_TRY(history_store, history::OpenHistory(home.root()));
   }
   return history_store.get();
 }

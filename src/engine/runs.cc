@@ -192,30 +192,22 @@ Result<uint64_t> RebuildHistory(Context& context, Reporter& reporter) {
   auto opened = context.History();
   if (!opened.ok()) {
     if (opened.error().kind != ErrorKind::kCorrupt) return std::move(opened).error();
-    for (const char* suffix : {"", "-wal", "-shm"}) {
-      TENON_TRY_VOID(RemoveFile(context.home.history_db() + suffix));
-    }
-    opened = context.History();
-    if (!opened.ok()) return std::move(opened).error();
+    TENON_TRY(const std::string path, history::IndexPath(context.home.root()));
+    TENON_TRY(context.history_store, history::RecreateSqliteStore(path));
+    opened = context.history_store.get();
   }
-  history::HistoryStore* store = *opened;
-  TENON_TRY_VOID(store->Clear());
-  auto names = ListDir(context.home.runs());
-  if (!names.ok() && names.error().kind == ErrorKind::kNotFound) return uint64_t{0};
-  if (!names.ok()) return std::move(names).error();
-  std::sort(names->begin(), names->end());
-  uint64_t done = 0;
-  for (const std::string& name : *names) {
-    reporter.OnProgress("reading journals", ++done, names->size());
-    const std::string folder = run::RunFolder(context.home, name).path();
-    if (!run::IsValidRunId(name) || !IsDirectory(folder)) continue;
-    if (auto status = history::IngestRunFolder(*store, name, folder); !status.ok()) {
-      reporter.OnNotice({run::Level::kWarning, name + ": " + status.error().message, ""});
-    }
+  history::HistoryStore& store = **opened;
+  TENON_TRY_VOID(store.Clear());
+  TENON_TRY(const auto rebuilt,
+            history::RebuildHistory(store, context.home.runs(), [&](uint64_t done, uint64_t total) {
+              reporter.OnProgress("reading journals", done, total);
+            }));
+  for (const Error& problem : rebuilt.problems) {
+    reporter.OnNotice({run::Level::kWarning, problem.message, problem.hint});
   }
   history::RunQuery all;
   all.include_hidden = all.include_untracked = true;
-  return store->CountRuns(all);
+  return store.CountRuns(all);
 }
 
 }  // namespace tenon::engine
