@@ -109,17 +109,21 @@ bool Decoder::IsWholeAfterNamedEnd(size_t* position) const {
   return look == Look::kWhole;
 }
 
-// Passes over bytes until a whole record lies in front. False: none in the bytes at hand; what
-// might become one is kept.
+// Passes over bytes until a whole record lies in front. False: none in the bytes at hand; what might
+// become one is kept. Zeros and small numbers often look like the beginning of a record, so such a
+// place does not end the search: a whole record behind it proves more.
 bool Decoder::Scan() {
   const size_t unread = end_ - begin_;
+  size_t keep_from = unread;
   for (size_t position = aligned_ ? 1 : 0; position < unread; ++position) {
     const Look look = LookAt(position, true);
-    if (look == Look::kNone) continue;
-    Skip(position);
-    return look == Look::kWhole;
+    if (look == Look::kWhole) {
+      Skip(position);
+      return true;
+    }
+    if (look == Look::kIncomplete) keep_from = std::min(keep_from, position);
   }
-  Skip(unread);
+  Skip(keep_from);
   return false;
 }
 
