@@ -159,7 +159,7 @@ pid_t ForkWithSignalsHeld(const SpawnOptions& options, Prepared& prepared) {
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  pid_t pid = ::fork();
+  pid_t pid = options.fork ? options.fork() : ::fork();
   if (pid == 0) RunChild(options, prepared);
   int failure = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

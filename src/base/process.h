@@ -30,6 +30,7 @@ struct SpawnOptions {
   int stdout_fd = -1;              // -1: ours
   int stderr_fd = -1;              // -1: ours
   bool new_session = false;        // setsid: own session and process group
+  std::function<pid_t()> fork;     // instead of fork(2), for a child with special properties
   std::function<void()> in_child;  // runs after fork, before exec; async-signal-safe calls only
 };
 

@@ -31,6 +31,8 @@ class ProcessExecutor : public Executor {
 
  private:
   Result<pid_t> SpawnInCgroup(SpawnOptions options);
+  Result<pid_t> SpawnAndEnter(SpawnOptions options);
+  void LeaveCgroup();
   TreeQuery Query() const;
   // No child and nobody in the cgroup: as the reaper of every orphan we would have one.
   bool NobodyLeft();
