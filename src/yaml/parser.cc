@@ -150,7 +150,7 @@ bool Builder::Open(fy_event* event, Kind kind) {
                   "more than " + std::to_string(kMaxDepth) + " lists or mappings inside each other",
                   "");
   }
-  if (flow) last_end_ = at + 1;
+  last_end_ = std::max(last_end_, flow ? at + 1 : at);
   frames_.push_back(std::move(frame));
   return true;
 }
