@@ -150,8 +150,10 @@ run::MetricBlock SmoothSeries(size_t points) {
     x = x * 6364136223846793005u + 1442695040888963407u;
     loss = loss * 0.999999 + 1e-3 * (static_cast<double>(x >> 40) / (1 << 24) - 0.5);
     const auto step = static_cast<int64_t>(i);
-    block.points.push_back(
-        {step, 1'500'000'000'000'000 + 2 * step + static_cast<int64_t>(x >> 63), loss});
+    run::MetricPoint& point = block.points.emplace_back();
+    point.step = step;
+    point.time_us = 1'500'000'000'000'000 + 2 * step + static_cast<int64_t>(x >> 63);
+    point.value = loss;
   }
   return block;
 }

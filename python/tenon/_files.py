@@ -84,6 +84,13 @@ def _map(fd, size):
         return mmap.mmap(fd, size)
 
 
+def _remove(path):
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+
+
 class _Chunk:
     """The chunk in use, and the one function that must be fast.
 
@@ -340,26 +347,33 @@ class Writer:
             self._family = "%d-%s" % (self._chunk.pid(), "".join(["%02x" % b for b in os.urandom(4)]))
         size = LATER_CHUNK if self._next_chunk else FIRST_CHUNK
         size = max(size, HEADER_SIZE + need + HEAD + 4095 & -4096)
-        mapping = self._make_chunk(size)
-        if self._next_chunk:
-            self._put(_LENGTH, END_OF_CHUNK, 0, 0, 0.0, 0, 0, b"")
-        self._next_chunk += 1
-        self._chunk.use(mapping, HEADER_SIZE, size - HEAD)
+        old, pos, unused, unused = self._chunk.state()
+        self._use_new_chunk(size)
+        if old is not None:
+            _LENGTH.pack_into(old, pos, END_OF_CHUNK, 0, 0, 0, 0.0, 0, 0)
         self._close_at_exit()
 
-    def _make_chunk(self, size):
-        path = os.path.join(self._folder, "%s.%d.tm" % (self._family, self._next_chunk))
+    def _use_new_chunk(self, size):
+        number = self._next_chunk
+        path = os.path.join(self._folder, "%s.%d.tm" % (self._family, number))
         making = path + ".new"
-        fd = os.open(making, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        # Not O_EXCL: an earlier attempt may have been interrupted right here.
+        fd = os.open(making, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        mapping = None
         try:
             _reserve(fd, size)
             mapping = _map(fd, size)
-            _HEADER.pack_into(mapping, 0, b"TENONTM\n", 1, self._chunk.pid(), self._next_chunk, 0, size,
+            _HEADER.pack_into(mapping, 0, b"TENONTM\n", 1, self._chunk.pid(), number, 0, size,
                               _pid_namespace(), _start_ticks(), 0, 0)
             os.rename(making, path)
-            return mapping
+            making = path
+            self._next_chunk = number + 1
+            self._chunk.use(mapping, HEADER_SIZE, size - HEAD)
         except BaseException:
-            os.unlink(making)
+            if making == path:
+                self._next_chunk = number + 1  # a reader may have seen it: that number is spent
+            if mapping is None or self._chunk.state()[0] is not mapping:
+                _remove(making)
             raise
         finally:
             os.close(fd)
