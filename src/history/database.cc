@@ -199,7 +199,9 @@ Status Database::EnterWal() {
 Database::~Database() {
   for (auto& [sql, statement] : statements_) sqlite3_finalize(statement);
   if (many_writes_) {
-    sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+    // Emptied if nobody else is at it: who comes next reads all of it, checkpointed or not.
+    sqlite3_busy_timeout(handle_, 0);
+    sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   }
   sqlite3_close(handle_);
 }

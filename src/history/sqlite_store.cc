@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -28,19 +29,19 @@ std::string AfterPrefix(std::string_view prefix) {
 // FROM … WHERE … of a RunQuery, and its parameters in order.
 struct Selection {
   explicit Selection(const RunQuery& query) {
-    sql = query.unfinished_only ? " FROM runs INDEXED BY runs_unfinished" : " FROM runs";
-    sql += " WHERE 1";
+    from = query.unfinished_only ? " FROM runs INDEXED BY runs_unfinished" : " FROM runs";
+    where = " WHERE 1";
     if (!query.project_id.empty()) Add(" AND project_id = ?", query.project_id);
     if (!query.script.empty()) Add(" AND script = ?", query.script);
     if (!query.target.empty()) Add(" AND target = ?", query.target);
-    if (!query.include_hidden) sql += " AND hidden = 0";
-    if (!query.include_untracked) sql += " AND tracked = 1";
-    if (query.unfinished_only) sql += " AND finished = 0";
+    if (!query.include_hidden) where += " AND hidden = 0";
+    if (!query.include_untracked) where += " AND tracked = 1";
+    if (query.unfinished_only) where += " AND finished = 0";
     AddStates(query.states);
     for (const auto& [name, value] : query.tags) {
       Add(" AND EXISTS(SELECT 1 FROM tags WHERE tags.run_id = runs.run_id AND name = ?", name);
       if (!value.empty()) Add(" AND value = ?", value);
-      sql += ")";
+      where += ")";
     }
   }
 
@@ -48,22 +49,22 @@ struct Selection {
     for (const std::string& text : texts) query.Bind(text);
   }
 
-  std::string sql;
+  std::string from, where;
   std::vector<std::string> texts;
 
  private:
   void Add(std::string_view condition, const std::string& text) {
-    sql += condition;
+    where += condition;
     texts.push_back(text);
   }
   void AddStates(const std::vector<run::State>& states) {
     if (states.empty()) return;
-    sql += " AND state IN (";
+    where += " AND state IN (";
     for (size_t i = 0; i < states.size(); ++i) {
-      if (i > 0) sql += ",";
-      sql += std::to_string(static_cast<int>(states[i]));
+      if (i > 0) where += ",";
+      where += std::to_string(static_cast<int>(states[i]));
     }
-    sql += ")";
+    where += ")";
   }
 };
 
@@ -116,16 +117,19 @@ class SqliteStore : public HistoryStore {
 
   Result<std::vector<RunRow>> List(const RunQuery& query) override {
     const Selection selection(query);
-    // The page is cut out of the index first; only its rows are looked up.
-    TENON_TRY(Query rows,
-              db_->Prepare("SELECT row FROM (SELECT id, created_us, run_id" + selection.sql +
-                           " ORDER BY created_us DESC, run_id DESC LIMIT ? OFFSET ?) AS page "
-                           "CROSS JOIN views USING (id) "
-                           "ORDER BY page.created_us DESC, page.run_id DESC"));
+    TENON_TRY(Query rows, db_->Prepare("SELECT row" + selection.from +
+                                       " CROSS JOIN views USING (id)" + selection.where +
+                                       " ORDER BY created_us DESC, run_id DESC LIMIT ? OFFSET ?"));
     selection.BindTo(rows);
     rows.Bind(query.limit == 0 ? int64_t{-1} : static_cast<int64_t>(query.limit));
     rows.Bind(static_cast<int64_t>(query.offset));
     std::vector<RunRow> found;
+    // Rows are large: not moving them as the list grows is worth a count of all, not one of a page.
+    uint64_t expected = std::min<uint64_t>(query.limit, 4096);
+    if (query.limit == 0) {
+      TENON_TRY(expected, CountRuns(query));
+    }
+    found.reserve(expected);
     while (true) {
       TENON_TRY(const bool row, rows.Step());
       if (!row) return found;
@@ -135,7 +139,7 @@ class SqliteStore : public HistoryStore {
 
   Result<uint64_t> CountRuns(const RunQuery& query) override {
     const Selection selection(query);
-    TENON_TRY(Query count, db_->Prepare("SELECT count(*)" + selection.sql));
+    TENON_TRY(Query count, db_->Prepare("SELECT count(*)" + selection.from + selection.where));
     selection.BindTo(count);
     TENON_TRY_VOID(count.Step());
     return static_cast<uint64_t>(count.Int(0));
@@ -163,11 +167,11 @@ class SqliteStore : public HistoryStore {
   Result<std::optional<std::string>> IdOfNumber(const std::string& project_id,
                                                 int64_t number) override {
     TENON_TRY(Query query,
-              db_->Prepare(project_id.empty()
-                               ? "SELECT run_id FROM runs WHERE number = ? "
-                                 "ORDER BY created_us DESC, run_id DESC LIMIT 1"
-                               : "SELECT run_id FROM runs WHERE number = ? AND project_id = ? "
-                                 "ORDER BY created_us DESC, run_id DESC LIMIT 1"));
+              db_->Prepare(project_id.empty() ? "SELECT run_id FROM runs WHERE number = ? "
+                                                "ORDER BY created_us DESC, run_id DESC LIMIT 1"
+                                              : "SELECT run_id FROM runs INDEXED BY runs_by_number "
+                                                "WHERE number = ? AND project_id = ? "
+                                                "ORDER BY created_us DESC, run_id DESC LIMIT 1"));
     query.Bind(number);
     if (!project_id.empty()) query.Bind(project_id);
     TENON_TRY(const bool row, query.Step());
