@@ -82,6 +82,7 @@ uint64_t DropText(std::vector<run::MetricBlock>& blocks) {
       return std::holds_alternative<std::string>(point.value);
     });
   }
+  std::erase_if(blocks, [](const run::MetricBlock& block) { return block.points.empty(); });
   return dropped;
 }
 

@@ -2,6 +2,7 @@
 """Reads segments and writes object stores from their format pages alone (docs/formats), so that the
 programs' own reading and writing is checked against something else."""
 
+import ctypes
 import hashlib
 import json
 import os
@@ -137,9 +138,21 @@ class _Bytes:
         return self.take(self.varint()).decode("utf-8", "replace")
 
 
+def unzstd(frame):
+    """One zstd frame with its size inside. The system's library: dpkg itself needs it."""
+    zstd = ctypes.CDLL("libzstd.so.1")
+    zstd.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+    zstd.ZSTD_decompress.restype = ctypes.c_size_t
+    size = zstd.ZSTD_getFrameContentSize(frame, ctypes.c_size_t(len(frame)))
+    assert size < 1 << 30, "no zstd frame"
+    out = ctypes.create_string_buffer(size)
+    got = zstd.ZSTD_decompress(out, ctypes.c_size_t(size), frame, ctypes.c_size_t(len(frame)))
+    assert got == size, "damaged zstd frame"
+    return out.raw
+
+
 def decode_metrics(payload):
-    assert payload[0] == 0, "this decoder has no zstd: log fewer points"
-    data = _Bytes(payload[1:])
+    data = _Bytes(unzstd(payload[1:]) if payload[0] == 1 else payload[1:])
     points = []
     for _ in range(data.varint()):
         series, _source, _position = data.text(), data.text(), data.varint()
