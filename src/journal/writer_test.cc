@@ -98,7 +98,9 @@ TEST_F(WriterTest, ARecordThatIsTooLargeIsRefusedAndLeavesNoTrace) {
   uint64_t x = 1;
   for (int i = 0; i < 700'000; ++i) {
     x = x * 6364136223846793005u + 1442695040888963407u;
-    block.points.push_back({i, i, static_cast<int64_t>(x)});
+    run::MetricPoint& point = block.points.emplace_back();
+    point.step = point.time_us = i;
+    point.value = static_cast<int64_t>(x);
   }
   auto refused = writer->Append(run::Metrics{{block}});
   ASSERT_FALSE(refused.ok());
