@@ -162,7 +162,7 @@ time.sleep(600)
 
 def test_recover_of_a_user_ends_what_is_left(user_runner):
     run = start_as_user(user_runner, "import time\nprint('up', flush=True)\ntime.sleep(600)\n")
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     pid = run.journal().of("script")[0].json["process"]["pid"]
     os.kill(run.pid, 9)
     wait_until(lambda: not alive(run.pid), 10)
@@ -318,7 +318,7 @@ def test_with_a_hidden_proc_the_proof_says_what_it_did_not_see(user_runner):
     user_runner.prefix = ["unshare", "-m", "sh", "-c", HIDDEN_PROC, "sh", "hidepid=2",
                           *user_runner.prefix]
     run.start()
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     run.ask("cancel", {"grace_us": 1_000_000})
     end = run.wait().end
     assert end["state"] == "Canceled"
@@ -335,7 +335,7 @@ def test_without_any_proc_a_run_still_works_and_says_so(runner):
     run = runner.new("import time\nprint('up', flush=True)\ntime.sleep(600)\n",
                      python="/usr/bin/python3")
     run.start()
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     run.ask("cancel", {"grace_us": 500_000})
     end = run.wait().end
     assert end["state"] == "Canceled"

@@ -156,7 +156,7 @@ raise SystemExit(0 if sys.argv[1] == s else 9)
 def test_a_secret_is_on_no_command_line_but_the_scripts_own(runner):
     secret = "hunter2-very-secret"
     run = runner.start("import time\nprint('up')\ntime.sleep(600)\n", secrets={"PASSWORD": secret})
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     with open(f"/proc/{run.pid}/cmdline", "rb") as f:
         assert secret.encode() not in f.read()
     with open(f"/proc/{run.pid}/environ", "rb") as f:

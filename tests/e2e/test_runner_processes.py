@@ -52,7 +52,7 @@ print("up", flush=True)
 time.sleep(600)
 """
     run = runner.start(script)
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     assert run.ask("cancel", {"who": "ann"}) == {"state": "CancelRequested"}
     assert "CancelRequested" in run.journal().states
     journal = run.wait()
@@ -69,7 +69,7 @@ time.sleep(600)
 
 def test_a_script_that_ignores_term_is_killed_after_the_grace(runner):
     run = runner.start(IGNORER, grace_us=300_000)
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     begin = time.monotonic()
     run.ask("cancel")
     end = run.wait().end
@@ -81,7 +81,7 @@ def test_a_script_that_ignores_term_is_killed_after_the_grace(runner):
 
 def test_a_second_cancel_may_be_less_patient(runner):
     run = runner.start(IGNORER)  # 30 s of grace
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     run.ask("cancel")
     assert alive(run.pid)
     begin = time.monotonic()
@@ -186,7 +186,7 @@ def test_a_timeout_kills_a_script_that_ignores_term(runner):
 
 def test_term_to_the_supervisor_is_a_cancel(runner):
     run = runner.start(SLEEPER)
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     os.kill(run.pid, signal.SIGTERM)
     end = run.wait().end
     assert end["state"] == "Canceled"
@@ -195,7 +195,7 @@ def test_term_to_the_supervisor_is_a_cancel(runner):
 
 def test_hangup_and_usr1_without_a_request_change_nothing(runner):
     run = runner.start("import time\nprint('up', flush=True)\ntime.sleep(1)\nprint('end')\n")
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGPIPE):
         os.kill(run.pid, number)
     journal = run.wait()
@@ -205,7 +205,7 @@ def test_hangup_and_usr1_without_a_request_change_nothing(runner):
 
 def test_a_request_without_a_signal_is_found_all_the_same(runner):
     run = runner.start(SLEEPER)
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     (run.folder / "cancel.json.x").write_text(json.dumps({"grace_us": 0, "who": "file"}))
     (run.folder / "cancel.json.x").rename(run.folder / "cancel.json")
     assert run.wait().end["reason"] == "canceled by file"
@@ -223,7 +223,7 @@ def test_a_run_inside_a_run_outlives_it(runner):
     assert journal.end["state"] == "Completed"
     assert journal.notices == []
     inner.handle = json.loads(journal.stdout.decode().splitlines()[1])
-    inner.wait_for_output(b"up")
+    inner.wait_for_output(b"up\n")
     assert alive(inner.pid)
     assert inner.journal().end is None
     inner.ask("cancel", {"grace_us": 0})
@@ -248,7 +248,7 @@ def test_started_twice_runs_once(runner):
     first = run.start().handle
     second = run.ask("start", {"spec": run.spec, "environment": {}, "secrets": {}})
     assert second == first
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     run.ask("cancel", {"grace_us": 0})
     journal = run.wait()
     assert len(journal.of("runner")) == 1 and len(journal.of("script")) == 1
@@ -293,7 +293,7 @@ def test_the_supervisor_holds_no_descriptor_of_its_caller(runner):
     os.set_blocking(read, False)
     wait_until(lambda: os.read(read, 1) == b"", 10, "the end of the pipe")
     os.close(read)
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     run.ask("cancel", {"grace_us": 0})
     run.wait()
 

@@ -28,7 +28,7 @@ def kill_runner(run):
 
 def test_a_live_run_is_left_alone(runner):
     run = runner.start(SLEEPER)
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     before = len(run.journal().records)
     assert run.ask("recover") == {"state": "Running", "recovered": False}
     assert len(run.journal().records) == before
@@ -46,7 +46,7 @@ print("up", flush=True)
 time.sleep(600)
 """
     run = runner.start(script)
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     assert len(processes_with(run.spec["key"].encode())) >= 2
     kill_runner(run)
     assert run.ask("recover") == {"state": "Failed", "recovered": True}
@@ -64,7 +64,7 @@ time.sleep(600)
 
 def test_recovering_twice_writes_one_end(runner):
     run = runner.start(SLEEPER)
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     kill_runner(run)
     assert run.ask("recover")["recovered"] is True
     before = run.segment.read_bytes()
@@ -75,7 +75,7 @@ def test_recovering_twice_writes_one_end(runner):
 
 def test_ten_at_once_write_one_end(runner):
     run = runner.start(SLEEPER)
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     kill_runner(run)
     answers = []
     threads = [threading.Thread(target=lambda: answers.append(run.ask("recover")))
@@ -116,7 +116,7 @@ for i in range(10_000_000):
 
 def test_a_reboot_is_told_from_a_kill_and_nothing_is_hunted(runner):
     run = runner.start(SLEEPER)
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     script_pid = run.journal().of("script")[0].json["process"]["pid"]
     kill_runner(run)
     runner.extra_env = {"TENON_TEST_BOOT_ID": "another-boot"}
@@ -130,7 +130,7 @@ def test_a_reboot_is_told_from_a_kill_and_nothing_is_hunted(runner):
 
 def test_a_cancel_that_finds_the_runner_dead_recovers_the_run(runner):
     run = runner.start(SLEEPER)
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     kill_runner(run)
     assert run.ask("cancel") == {"state": "Failed", "recovered": True}
     assert not processes_with(run.spec["key"].encode())
@@ -140,7 +140,7 @@ def test_a_runner_killed_while_canceling_leaves_a_canceled_run(runner):
     script = ("import signal, time\nsignal.signal(15, signal.SIG_IGN)\nprint('up', flush=True)\n"
               "time.sleep(600)\n")
     run = runner.start(script)
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     run.ask("cancel", {"who": "ann"})
     kill_runner(run)
     run.ask("recover")
@@ -161,7 +161,7 @@ open("outputs/logged", "w").close()
 time.sleep(600)
 """
     run = runner.start(script, secrets={"PASSWORD": secret})
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     kill_runner(run)
     wait_until((run.folder / "work/outputs/logged").exists, 20, "the points")
     run.ask("recover")
@@ -173,7 +173,7 @@ time.sleep(600)
 
 def test_a_torn_tail_does_not_keep_the_run_from_its_end(runner):
     run = runner.start(SLEEPER)
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     kill_runner(run)
     whole = run.segment.stat().st_size
     with open(run.segment, "ab") as f:
@@ -195,7 +195,7 @@ def test_a_runner_killed_before_its_first_record_is_simply_started(runner):
 def test_journal_without_a_handle_gets_an_end(runner):
     """The header was written, the runner killed before it said who it is."""
     run = runner.start(SLEEPER)
-    run.wait_for_output(b"up")
+    run.wait_for_output(b"up\n")
     kill_runner(run)
     with open(run.segment, "r+b") as f:
         f.truncate(64)
