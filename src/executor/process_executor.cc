@@ -127,17 +127,21 @@ TreeQuery ProcessExecutor::Query() const {
 
 void ProcessExecutor::Signal(int signal) {
   if (pid_ == 0 || NobodyLeft()) return;
-  // The group first, in one call that nobody can slip through; then whoever has left it.
-  ::kill(-pid_, signal);
+  // Looked at before anybody goes, so that all count. The group in one call, which nobody can slip
+  // through; then whoever has left it.
   TreeScan scan = ScanTree(Query());
+  // Once the script is reaped and its group empty, the number may become somebody else's.
+  bool group_is_ours = !reaped_;
   std::vector<TreeProcess> others;
   for (const TreeProcess& process : scan.processes) {
     if (process.group == pid_) {
+      group_is_ours = true;
       signaled_.insert({process.pid, process.start_ticks});
     } else {
       others.push_back(process);
     }
   }
+  if (group_is_ours) ::kill(-pid_, signal);
   SignalProcesses(others, signal, &signaled_);
 }
 
@@ -155,6 +159,7 @@ std::optional<Exit> ProcessExecutor::Reap() {
     }
     peak_rss_bytes_ = std::max<int64_t>(peak_rss_bytes_, int64_t{usage.ru_maxrss} * 1024);
     if (child != pid_) continue;
+    reaped_ = true;
     exit.emplace();
     exit->status = DecodeWaitStatus(status);
     exit->out_of_memory = !cgroup_.empty() && CgroupOutOfMemory(cgroup_);
@@ -176,7 +181,7 @@ int64_t ProcessExecutor::CountLeft() {
 run::Proof ProcessExecutor::EndAll(bool thorough) {
   if (thorough || !NobodyLeft()) {
     // Without /proc the group is all that can be reached.
-    if (pid_ > 0 && !Exists("/proc/self/stat")) ::kill(-pid_, SIGKILL);
+    if (pid_ > 0 && !reaped_ && !Exists("/proc/self/stat")) ::kill(-pid_, SIGKILL);
     return EndTree(Query(), kEndLimitUs, &signaled_);
   }
   run::Proof proof;

@@ -43,6 +43,7 @@ class ProcessExecutor : public Executor {
   std::string cgroup_;
   uint64_t our_start_ticks_ = 0;
   bool reaper_ = false;
+  bool reaped_ = false;     // the script itself
   bool childless_ = false;  // wait4 has said so
   int64_t peak_rss_bytes_ = 0;
   ProcessSet signaled_;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kTickUs = 200'000;
 // What the script's helpers get to go by themselves before we call them left behind.
-constexpr int64_t kSettleUs = 100'000;
+constexpr int64_t kSettleUs = 250'000;
 // Between asking processes that were left behind and killing them.
 constexpr int64_t kLeftoverGraceUs = 5'000'000;
 constexpr int64_t kRetryKillUs = 5'000'000;

@@ -163,7 +163,9 @@ def test_helpers_that_end_with_the_script_are_not_called_left_behind(runner):
     script = r"""
 import subprocess, sys
 # Ends when its standard input does, that is, a moment after the script.
-subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+helper = subprocess.Popen([sys.executable, "-c", "import sys; print(1, flush=True); sys.stdin.read()"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+helper.stdout.readline()
 """
     journal = runner.start(script).wait()
     assert journal.notices == []
