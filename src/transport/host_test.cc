@@ -93,6 +93,27 @@ TEST(LocalHost, PutFileGivesExactlyTheModeAskedFor) {
   EXPECT_EQ(local.host().Run({path}, "", 10'000)->out, "hello");
 }
 
+TEST(LocalHost, AProgramStillHeldOpenForWritingIsTriedAgain) {
+  LocalUnderTest local(true);
+  std::string path = local.folder() + "/program";
+  ASSERT_TRUE(local.host().PutFile(path, "", 0755).ok());
+  {
+    auto self = ReadFile("/bin/true");
+    ASSERT_TRUE(self.ok());
+    local.Append(path, *self);
+  }
+  auto held = OpenFile(path, O_WRONLY);
+  ASSERT_TRUE(held.ok());
+  std::thread releases([&] {
+    ::usleep(100'000);
+    held->Reset();
+  });
+  auto result = local.host().Run({path}, "", 10'000);
+  releases.join();
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(result->status.AsShell(), 0);
+}
+
 TEST(LocalHost, AProgramThatHangsIsKilledAtTheTimeout) {
   LocalUnderTest local(true);
   auto result = local.host().Run({"/bin/sleep", "600"}, "", 50);

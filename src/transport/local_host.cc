@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ namespace tenon::transport {
 namespace {
 
 constexpr int64_t kLookEveryUs = 20'000;
+constexpr int kBusyTries = 50;
 // Even with inotify we look now and then: a file on a network file system may grow elsewhere.
 constexpr int64_t kTrustUs = 500'000;
 
@@ -30,7 +32,14 @@ void Sleep(int64_t us) {
 
 Result<CaptureResult> LocalHost::Run(const std::vector<std::string>& argv, const std::string& input,
                                      int timeout_ms) {
-  return RunAndCapture(argv, "", input, timeout_ms);
+  // A program we have just written is "busy" while a child that another thread is starting still
+  // holds the descriptor it was written through; that lasts until the child's exec.
+  for (int tries = 0;; ++tries) {
+    auto ran = RunAndCapture(argv, "", input, timeout_ms);
+    bool busy = !ran.ok() && ran.error().message.ends_with(::strerror(ETXTBSY));
+    if (!busy || tries == kBusyTries) return ran;
+    Sleep(kLookEveryUs);
+  }
 }
 
 Status LocalHost::PutFile(const std::string& path, std::string_view bytes, mode_t mode) {
