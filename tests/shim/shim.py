@@ -144,7 +144,7 @@ class Chunk:
 
 
 class Reader(threading.Thread):
-    """Stands in for the runner: answers those who wait."""
+    """Stands in for the runner: answers those who wait, once it is started."""
 
     def __init__(self, run):
         super().__init__(daemon=True)
@@ -152,7 +152,6 @@ class Reader(threading.Thread):
         os.mkfifo(str(run.metrics / "wake"))
         self.fd = os.open(str(run.metrics / "wake"), os.O_RDWR)
         self.woken = 0
-        self.start()
 
     def run(self):
         while os.read(self.fd, 4096)[-1:] != b"q":

@@ -146,6 +146,7 @@ os.unlink(os.path.join(folder, 'ballast'))
 
 def test_wait_returns_when_the_reader_says_so(run):
     reader = Reader(run)
+    reader.start()
     try:
         assert run.script("""
 import tenon
@@ -185,15 +186,17 @@ print(tenon.log('a', 1.0).wait(1000), time.monotonic() - start < 100)
 
 def test_full_pipe_does_not_block_a_waiter(run):
     reader = Reader(run)
+    os.set_blocking(reader.fd, False)
+    with pytest.raises(BlockingIOError):
+        while True:
+            os.write(reader.fd, b"." * 4096)
+    os.set_blocking(reader.fd, True)
+    process = run.popen("import tenon; print(tenon.log('a', 1.0).wait(0.2), flush=True)\n"
+                        "print(tenon.wait(100))", stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"False\n"
+    reader.start()
     try:
-        os.set_blocking(reader.fd, False)
-        try:
-            while True:
-                os.write(reader.fd, b"." * 4096)
-        except BlockingIOError:
-            pass
-        os.set_blocking(reader.fd, True)
-        assert run.script("import tenon; print(tenon.log('a', 1.0).wait(60))") == "True\n"
+        assert process.communicate(timeout=200)[0] == b"True\n"
     finally:
         reader.stop()
 
