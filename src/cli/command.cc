@@ -161,6 +161,16 @@ void SetUsage(CLI::App& app, std::string usage) {
   app.formatter(std::make_shared<UsageFormatter>(std::move(usage)));
 }
 
+int UnknownOption(const CLI::App& app, const std::string& word) {
+  Error error = Invalid(app.get_name() + " does not take " + word);
+  const auto near = DidYouMean(word, OptionNames(app));
+  error.hint =
+      near ? "did you mean " + *near + "?"
+           : "options come before the script; `tenon " + app.get_name() + " --help` lists them";
+  PrintError(error);
+  return 2;
+}
+
 int ExitCodeFor(const Error& error) {
   switch (error.kind) {
     case ErrorKind::kInvalid:

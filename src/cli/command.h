@@ -40,6 +40,10 @@ const std::vector<Command>& AllCommands();
 // Replaces the usage line of a command whose words the parser cannot know.
 void SetUsage(CLI::App& app, std::string usage);
 
+// For commands whose later words belong to a script: says that `word`, which looks like an option,
+// is none, with "did you mean". Returns the exit code of a usage error.
+int UnknownOption(const CLI::App& app, const std::string& word);
+
 // Parses and runs. Everything is printed here; returns the exit code of the program.
 int Main(int argc, char** argv);
 

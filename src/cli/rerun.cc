@@ -58,8 +58,11 @@ Command RerunCommand() {
                 ->allow_extra_args(false);
             app.prefix_command();
             SetUsage(app, "tenon rerun [OPTIONS] RUN [ARGUMENTS...]");
-            return [&app, options](Session& session) {
-              return Act(session, *options, app.remaining());
+            return [&app, options](Session& session) -> Result<int> {
+              const std::vector<std::string> rest = app.remaining();
+              if (!rest.empty() && rest.front().starts_with("-"))
+                return UnknownOption(app, rest.front());
+              return Act(session, *options, rest);
             };
           },
           /*starts_script=*/true};

@@ -162,8 +162,11 @@ Command SubmitCommand() {
             options->watch.workbench = words.front() == "experiment";
             Declare(app, options.get());
             SetUsage(app, "tenon " + Join(words, " ") + " [OPTIONS] SCRIPT [ARGUMENTS...]");
-            return [&app, options](Session& session) {
-              return Act(session, *options, app.remaining());
+            return [&app, options](Session& session) -> Result<int> {
+              const std::vector<std::string> rest = app.remaining();
+              if (!rest.empty() && rest.front().starts_with("-"))
+                return UnknownOption(app, rest.front());
+              return Act(session, *options, rest);
             };
           },
           /*starts_script=*/true};

@@ -210,7 +210,9 @@ def test_a_request_without_a_signal_is_found_all_the_same(runner):
     run.wait_for_output(b"up\n")
     (run.folder / "cancel.json.x").write_text(json.dumps({"grace_us": 0, "who": "file"}))
     (run.folder / "cancel.json.x").rename(run.folder / "cancel.json")
-    assert run.wait().end["reason"] == "canceled by file"
+    end = run.wait().end
+    assert end["reason"] == "canceled by file"
+    assert end["signal"] == 9 and end["proof"]["ended"] == 1
 
 
 def test_a_run_inside_a_run_outlives_it(runner):
