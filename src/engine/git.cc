@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/git.h"
 
+#include <optional>
+#include <vector>
+
 #include "base/file.h"
 #include "base/process.h"
 #include "base/text.h"
@@ -11,7 +14,9 @@ namespace {
 // A repository with a broken hook or a hung network mount must not hold up a submit.
 constexpr int kTimeoutMs = 20'000;
 
-bool InRepository(std::string folder) {
+}  // namespace
+
+bool IsInRepository(std::string folder) {
   while (true) {
     if (Exists(JoinPath(folder, ".git"))) return true;
     const std::string parent = DirName(folder);
@@ -20,10 +25,7 @@ bool InRepository(std::string folder) {
   }
 }
 
-}  // namespace
-
-std::optional<GitState> ReadGitState(const std::string& folder) {
-  if (!InRepository(folder)) return std::nullopt;
+GitState ReadGitState(const std::string& folder) {
   GitState state;
   auto git = [&](std::vector<std::string> arguments) -> std::optional<std::string> {
     // No optional locks: a submit must not disturb a git command the user runs at the same time.

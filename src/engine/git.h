@@ -2,8 +2,6 @@
 #ifndef TENON_ENGINE_GIT_H_
 #define TENON_ENGINE_GIT_H_
 
-#include <future>
-#include <optional>
 #include <string>
 
 namespace tenon::engine {

@@ -224,7 +224,10 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
   run::RunSpec& spec = request.spec;
 
   // Git is asked beside the freezing; both describe the folder as it is now.
-  auto git = std::async(std::launch::async, ReadGitState, request.folder.root);
+  std::future<GitState> git;
+  if (IsInRepository(request.folder.root)) {
+    git = std::async(std::launch::async, ReadGitState, request.folder.root);
+  }
 
   StepTimer timer(*context.clock);
   snapshot::FreezeOptions options = FreezeOptionsFor(context, request.folder);
@@ -238,17 +241,18 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
   AddSnapshotNotices(frozen, &request.notices);
   // After this the snapshot is fixed and on disk.
 
-  if (const auto state = git.get()) {
-    spec.git_commit = state->commit;
-    spec.git_branch = state->branch;
-    if (!state->diff.empty()) {
-      TENON_TRY(const Hash diff, objects->Put(masker.Mask(state->diff)));
+  if (git.valid()) {
+    const GitState state = git.get();
+    spec.git_commit = state.commit;
+    spec.git_branch = state.branch;
+    if (!state.diff.empty()) {
+      TENON_TRY(const Hash diff, objects->Put(masker.Mask(state.diff)));
       TENON_TRY_VOID(objects->Flush());
       spec.git_diff_object = diff.Hex();
     }
-    if (!state->problem.empty()) {
+    if (!state.problem.empty()) {
       request.notices.push_back(
-          {run::Level::kWarning, "uncommitted changes are not recorded: " + state->problem, ""});
+          {run::Level::kWarning, "uncommitted changes are not recorded: " + state.problem, ""});
     }
   }
   for (const run::Notice& notice : request.notices) reporter.OnNotice(notice);
