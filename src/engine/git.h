@@ -14,9 +14,12 @@ struct GitState {
   std::string problem;  // why commit or diff are not known, for a notice
 };
 
-// The state of the git repository that holds `folder`, restricted to that folder. nullopt: not in
-// one. Costs nothing where no parent has a .git; else it runs `git`, so start it beside other work.
-std::optional<GitState> ReadGitState(const std::string& folder);
+// Whether `folder` lies in a git repository: a few look-ups, no program is run.
+bool IsInRepository(std::string folder);
+
+// The state of the repository that holds `folder`, restricted to that folder. Runs `git` several
+// times, so start it beside other work.
+GitState ReadGitState(const std::string& folder);
 
 }  // namespace tenon::engine
 
