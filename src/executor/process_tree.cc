@@ -197,15 +197,13 @@ void SignalProcesses(const std::vector<TreeProcess>& processes, int signal, Proc
   }
 }
 
-run::Proof EndTree(const TreeQuery& query, int64_t limit_us, const ProcessSet* signaled) {
+run::Proof EndTree(const TreeQuery& query, int64_t limit_us, ProcessSet* signaled) {
   int64_t deadline = SystemClock().MonotonicUs() + limit_us;
-  ProcessSet ended;
-  if (signaled != nullptr) ended = *signaled;
-  TreeScan scan = Freeze(query, &ended);
+  TreeScan scan = Freeze(query, signaled);
   for (int64_t pause_us = 500; !scan.processes.empty();
        pause_us = std::min<int64_t>(pause_us * 2, 50'000)) {
     if (!query.cgroup.empty() && !scan.foreign) KillCgroup(query.cgroup);
-    SignalProcesses(scan.processes, SIGKILL, &ended);
+    SignalProcesses(scan.processes, SIGKILL, signaled);
     if (SystemClock().MonotonicUs() >= deadline) break;
     Pause(pause_us);
     scan = ScanTree(query);
@@ -213,7 +211,7 @@ run::Proof EndTree(const TreeQuery& query, int64_t limit_us, const ProcessSet* s
   run::Proof proof;
   proof.method = query.cgroup.empty() ? "scan" : "cgroup";
   proof.left = static_cast<int64_t>(scan.processes.size());
-  proof.ended = std::max<int64_t>(0, static_cast<int64_t>(ended.size()) - proof.left);
+  proof.ended = std::max<int64_t>(0, static_cast<int64_t>(signaled->size()) - proof.left);
   proof.unseen = scan.unseen;
   proof.remark = scan.remark;
   proof.gpu = GpuRemark();

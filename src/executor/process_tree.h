@@ -55,9 +55,9 @@ using ProcessSet = std::set<std::pair<pid_t, uint64_t>>;
 // Sends a signal to each, unless its pid belongs to somebody else by now. Adds them to `signaled`.
 void SignalProcesses(const std::vector<TreeProcess>& processes, int signal, ProcessSet* signaled);
 
-// Stops and kills until a look finds nobody, for at most `limit_us`. `signaled` (may be nullptr)
-// holds those that were asked to go before; they count as ended by us.
-run::Proof EndTree(const TreeQuery& query, int64_t limit_us, const ProcessSet* signaled);
+// Stops and kills until a look finds nobody, for at most `limit_us`. Those in `signaled` were asked
+// to go before and count as ended by us; those killed here are added.
+run::Proof EndTree(const TreeQuery& query, int64_t limit_us, ProcessSet* signaled);
 
 // What can be said of the machine's GPUs at the end of a run.
 std::string GpuRemark();

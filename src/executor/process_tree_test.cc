@@ -134,7 +134,8 @@ TEST(ProcessTree, WithoutProcTheProofSaysSo) {
   TreeScan scan = ScanTree(query);
   EXPECT_TRUE(scan.processes.empty());
   EXPECT_NE(scan.remark.find("/no/such/proc"), std::string::npos);
-  EXPECT_FALSE(EndTree(query, 1000, nullptr).remark.empty());
+  ProcessSet signaled;
+  EXPECT_FALSE(EndTree(query, 1000, &signaled).remark.empty());
 }
 
 TEST(HiddenByProc, SaysWhatHidepidHides) {
@@ -165,7 +166,8 @@ TEST(EndTree, AForkingTreeDoesNotOutrunTheKiller) {
   TreeQuery query;
   query.run_key = key;
   while (ScanTree(query).processes.size() < 10) ::usleep(1000);
-  run::Proof proof = EndTree(query, 20'000'000, nullptr);
+  ProcessSet signaled;
+  run::Proof proof = EndTree(query, 20'000'000, &signaled);
   EXPECT_EQ(proof.left, 0);
   EXPECT_GE(proof.ended, 10);
   EXPECT_EQ(proof.method, "scan");

@@ -245,7 +245,10 @@ Status MetricFiles::ReadChunk(Family& family, uint64_t& budget, Round& round) {
   TENON_EXPECT_PEER(count == length, "the file was truncated");
   TENON_TRY_VOID(TakeRecords(family, std::string_view(buffer_.data(), length), round));
   budget -= std::min(budget, length);
-  if (budget == 0) round.more = true;
+  if (budget < kMetricRecordHead) {
+    budget = 0;
+    round.more = true;
+  }
   return {};
 }
 

@@ -267,6 +267,17 @@ TEST_F(MetricFilesTest, UncommittedRoundBeforeAFullOneIsNotCommittedByIt) {
   EXPECT_EQ(Numbers(blocks, "s2").size(), 20000u);
 }
 
+TEST_F(MetricFilesTest, RoundThatEndsInsideARecordSaysThereIsMore) {
+  for (size_t name_length = 1; name_length <= 40; name_length += 8) {
+    Chunk chunk;
+    chunk.Name(0, std::string(name_length, 'n'));
+    for (int i = 0; i < 17000; ++i) chunk.Number(0, i, i);
+    Put("1-00000001.0.tm", chunk.Content());
+    MetricFiles files = Open();
+    EXPECT_EQ(Numbers(ReadAll(files), std::string(name_length, 'n')).size(), 17000u);
+  }
+}
+
 TEST_F(MetricFilesTest, LargestTextAndListFit) {
   std::string text(kMaxMetricText, 'x');
   std::string list(kMaxMetricList * 8, '\0');

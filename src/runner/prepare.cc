@@ -16,6 +16,7 @@ namespace tenon::runner {
 namespace {
 
 constexpr size_t kShimDigits = 16;
+constexpr const char* kShimMark = ".complete";
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
 std::string Get(const Environment& environment, const char* name, const char* otherwise) {
@@ -99,29 +100,22 @@ Result<std::string> FindPython(const std::string& wanted, const Environment& env
       .WithHint("install Python, or set pythonLocation to its path");
 }
 
+// Every file appears whole and is the same whoever writes it, so several runners may do this at
+// once. The mark is written last.
 Result<std::string> EnsureShim(const std::string& home) {
   std::string hash(EmbeddedShimHash().substr(0, kShimDigits));
   std::string folder = JoinPath(home, "shim/" + hash);
-  if (IsDirectory(folder)) return folder;
-  std::string temp = folder + ".new-" + RandomHex(8);
+  std::string mark = JoinPath(folder, kShimMark);
+  if (Exists(mark)) return folder;
   auto written = [&]() -> Status {
-    TENON_TRY_VOID(MakeDirs(temp));
     for (const EmbeddedFile& file : EmbeddedShim()) {
-      std::string path = JoinPath(temp, file.path);
+      std::string path = JoinPath(folder, file.path);
       TENON_TRY_VOID(MakeDirs(DirName(path)));
       TENON_TRY_VOID(WriteFileAtomically(path, file.bytes, 0644, Durability::kProcess));
     }
-    return {};
+    return WriteFileAtomically(mark, "", 0644, Durability::kProcess);
   }();
-  // Another runner may have been faster; its folder is as good as ours.
-  bool ours = written.ok() && ::rename(temp.c_str(), folder.c_str()) == 0;
-  if (!ours) {
-    (void)RemoveTree(temp).ok();
-    if (!IsDirectory(folder)) {
-      if (!written.ok()) return std::move(written).error().Wrap("writing the Python shim");
-      return FromErrno("writing the Python shim to " + folder, errno);
-    }
-  }
+  if (!written.ok()) return std::move(written).error().Wrap("writing the Python shim");
   return folder;
 }
 

@@ -26,7 +26,7 @@ struct Prepared {
 Result<Prepared> Prepare(const StartRequest& request);
 
 // The folder of the Python shim below `home`, made on first use and shared by all runs of this
-// version. It appears whole or not at all.
+// version. Every file in it is whole, and all are there when this returns.
 Result<std::string> EnsureShim(const std::string& home);
 
 // `~` and `~/x` with HOME of `environment`; anything else as it is.

@@ -82,8 +82,16 @@ TEST_F(PrepareTest, TheShimIsWholeAndSharedHoweverManyMakeIt) {
   for (const EmbeddedFile& file : EmbeddedShim()) {
     EXPECT_EQ(ReadFile(JoinPath(made[0], file.path)).value(), file.bytes);
   }
-  // Nothing half-made is left beside it.
   EXPECT_EQ(ListDir(folder_ + "/shim")->size(), 1u);
+}
+
+TEST_F(PrepareTest, AShimThatWasBegunByAKilledRunnerIsFinished) {
+  std::string path = EnsureShim(folder_).value();
+  std::string lost = JoinPath(path, EmbeddedShim()[0].path);
+  ASSERT_TRUE(RemoveFile(lost).ok());
+  ASSERT_TRUE(RemoveFile(path + "/.complete").ok());
+  ASSERT_TRUE(EnsureShim(folder_).ok());
+  EXPECT_TRUE(Exists(lost));
 }
 
 TEST_F(PrepareTest, AMissingTreeIsAnErrorThatSaysWhatWasDone) {

@@ -36,7 +36,8 @@ run::Proof EndWhatIsLeft(const Facts& facts, const run::RunSpec& spec) {
   query.run_key = spec.key;
   query.cgroup = executor::FindRunCgroup(spec.key);
   if (facts.runner) query.not_before_ticks = facts.runner->process.start_ticks;
-  run::Proof proof = executor::EndTree(query, kEndLimitUs, nullptr);
+  executor::ProcessSet signaled;
+  run::Proof proof = executor::EndTree(query, kEndLimitUs, &signaled);
   if (!query.cgroup.empty()) executor::RemoveCgroup(query.cgroup);
   return proof;
 }
