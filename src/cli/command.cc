@@ -5,6 +5,7 @@
 #include <csignal>
 #include <map>
 #include <memory>
+#include <sstream>
 
 #include "base/text.h"
 #include "cli/print.h"
@@ -54,16 +55,39 @@ CLI::App* FindSubcommand(CLI::App& app, const std::string& name) {
   return nullptr;
 }
 
-class UsageFormatter : public CLI::Formatter {
+// Lists subcommands with the first line of their description only; a usage line may be given.
+class HelpFormatter : public CLI::Formatter {
  public:
-  explicit UsageFormatter(std::string usage) : usage_(std::move(usage)) {}
-  std::string make_usage(const CLI::App*, std::string) const override {
-    return "Usage: " + usage_ + "\n";
+  explicit HelpFormatter(std::string usage = "") : usage_(std::move(usage)) {}
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    return usage_.empty() ? CLI::Formatter::make_usage(app, std::move(name))
+                          : "Usage: " + usage_ + "\n";
+  }
+  std::string make_subcommand(const CLI::App* sub) const override {
+    const std::string text = sub->get_description();
+    std::stringstream out;
+    CLI::detail::format_help(out, sub->get_display_name(), text.substr(0, text.find('\n')),
+                             column_width_);
+    return out.str();
   }
 
  private:
   std::string usage_;
 };
+
+// The words that lead to a command, without its own: "tenon history".
+std::string WordsBefore(const CLI::App* app) {
+  std::string words;
+  for (app = app->get_parent(); app; app = app->get_parent()) {
+    words = app->get_name() + (words.empty() ? "" : " " + words);
+  }
+  return words;
+}
+
+void PrintHelp(const CLI::App* app) {
+  PrintOut(app->help(WordsBefore(app)));
+  FlushOut();
+}
 
 // The parser's tree, one node per word. Groups that are commands themselves (`runs`) are both.
 void AddCommand(CLI::App& root, const Command& command, Session& session, Chosen* chosen) {
@@ -81,7 +105,6 @@ void AddCommand(CLI::App& root, const Command& command, Session& session, Chosen
     app->description(command.summary + "." +
                      (command.description.empty() ? "" : "\n\n" + command.description));
     app->footer(HelpFooter(command));
-    if (words != command.words.front()) app->group("");  // shown once, under its usual name
     AddGlobalOptions(*app, &session.globals);
     Action action = command.declare(*app, words);
     app->callback([app, chosen, action = std::move(action), starts = command.starts_script] {
@@ -158,7 +181,7 @@ const std::vector<Command>& AllCommands() {
 }
 
 void SetUsage(CLI::App& app, std::string usage) {
-  app.formatter(std::make_shared<UsageFormatter>(std::move(usage)));
+  app.formatter(std::make_shared<HelpFormatter>(std::move(usage)));
 }
 
 int UnknownOption(const CLI::App& app, const std::string& word) {
@@ -193,14 +216,14 @@ int Main(int argc, char** argv) {
   Session session;
   Chosen chosen;
   CLI::App root(kAbout, "tenon");
+  root.formatter(std::make_shared<HelpFormatter>());
   root.set_version_flag("--version", "tenon " TENON_VERSION);
   root.footer("`tenon COMMAND --help` shows options and examples of each.");
   for (const Command& command : AllCommands()) AddCommand(root, command, session, &chosen);
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    PrintOut(Innermost(root)->help());
-    FlushOut();
+    PrintHelp(Innermost(root));
     return 0;
   } catch (const CLI::CallForVersion& version) {
     PrintOut(std::string(version.what()) + "\n");
@@ -210,8 +233,7 @@ int Main(int argc, char** argv) {
     return UsageError(root, error);
   }
   if (!chosen.action) {
-    PrintOut(Innermost(root)->help());
-    FlushOut();
+    PrintHelp(Innermost(root));
     return Innermost(root) == &root && argc <= 1 ? 0 : 2;
   }
   Result<int> code = chosen.action(session);
