@@ -30,8 +30,8 @@ journal::SegmentFold FullFold() {
   fold.end->signal = 15;
   fold.end->proof->unseen = 3;
   fold.end_us = 77;
-  fold.runner = run::RunnerStarted{{-1, ~uint64_t{0}, "boot"}, "host", "0.1.0", 1};
-  fold.script = run::ScriptStarted{{2, 3, "b"}, {"python3", std::string("\0\xff", 2)}};
+  fold.runner = RunnerOf(-1, ~uint64_t{0});
+  fold.script = ScriptOf(2, {"python3", std::string("\0\xff", 2)});
   fold.script_us = 9;
   fold.steps = {{"unpack", 1, "d"}, {"", 0, ""}};
   fold.notices = {{run::Level::kError, "t", "h"}};

@@ -101,6 +101,29 @@ inline run::End EndOf(run::State state = run::State::kCompleted, int exit_code =
   return end;
 }
 
+// Members one by one: GCC 12 warns about the strings in nested braces when it optimises.
+inline ProcessId ProcessOf(pid_t pid, uint64_t start_ticks) {
+  ProcessId process;
+  process.pid = pid;
+  process.start_ticks = start_ticks;
+  process.boot_id = "boot";
+  return process;
+}
+inline run::RunnerStarted RunnerOf(pid_t pid, uint64_t start_ticks) {
+  run::RunnerStarted runner;
+  runner.process = ProcessOf(pid, start_ticks);
+  runner.host = "here";
+  runner.version = "0.1.0";
+  runner.protocol = 1;
+  return runner;
+}
+inline run::ScriptStarted ScriptOf(pid_t pid, std::vector<std::string> argv) {
+  run::ScriptStarted script;
+  script.process = ProcessOf(pid, 100);
+  script.argv = std::move(argv);
+  return script;
+}
+
 using Events = std::vector<run::Event>;
 
 inline Events NearEvents(const std::string& id, int64_t number) {
@@ -114,14 +137,9 @@ inline Events HostEvents(int points = 3) {
     loss.emplace_back(1.0 / (i + 1));
     more.emplace_back(int64_t{i});
   }
-  run::RunnerStarted runner;
-  runner.process = {4711, 99, "boot"};
-  runner.host = "here";
-  runner.version = "0.1.0";
-  runner.protocol = 1;
-  return {runner,
+  return {RunnerOf(4711, 99),
           run::StateChange{run::State::kPreparing, ""},
-          run::ScriptStarted{{4712, 100, "boot"}, {"python3", "train.py"}},
+          ScriptOf(4712, {"python3", "train.py"}),
           run::StateChange{run::State::kRunning, ""},
           run::Output{run::Stream::kStdout, "epoch 1\n"},
           MetricsOf({{"loss", loss}, {"seen", more}}),
