@@ -18,31 +18,33 @@
 namespace tenon::snapshot {
 
 struct FreezeOptions {
-  std::string folder;                        // the project's root
-  std::string stat_cache;                    // file of the stat cache; empty: none
-  std::vector<std::string> ignore_files;     // names, first one present in a folder wins: .amlignore, .gitignore
-  std::vector<std::string> always_ignored;   // patterns in ignore-file syntax, root-relative, not negatable
-  // Files that stay here: left out of `root`, and in `kept_root` with their bytes passed through
-  // `redact`. Both empty: the two roots are equal.
+  std::string folder;      // the project's root
+  std::string stat_cache;  // file of the stat cache; empty: none
+  std::vector<std::string>
+      ignore_files;  // names, first one present in a folder wins: .amlignore, .gitignore
+  std::vector<std::string>
+      always_ignored;  // patterns in ignore-file syntax, root-relative, not negatable
+  // Regular files that stay here: left out of `root`, and in `kept_root` with their bytes passed
+  // through `redact`. Both empty: the two roots are equal. Called from several threads at once.
   std::function<bool(std::string_view path)> stays_here;
   std::function<std::string(std::string_view path, std::string bytes)> redact;
-  int threads = 0;                           // 0: as many as cores
-  uint64_t large_file_hint = 100u << 20;     // files at least this big are listed in Frozen::large
-  const Clock* clock = nullptr;              // nullptr: SystemClock()
+  int threads = 0;                        // 0: as many as cores
+  uint64_t large_file_hint = 100u << 20;  // files at least this big are listed in Frozen::large
+  const Clock* clock = nullptr;           // nullptr: SystemClock()
   // Called now and then from the calling thread.
   std::function<void(uint64_t files_seen, uint64_t bytes_hashed)> on_progress;
 };
 
 struct Frozen {
-  Hash root;        // the tree a host gets
-  Hash kept_root;   // the tree kept here
+  Hash root;       // the tree a host gets
+  Hash kept_root;  // the tree kept here
   uint64_t files = 0;
   uint64_t bytes = 0;
   uint64_t files_hashed = 0;  // not answered by the stat cache
   uint64_t bytes_hashed = 0;
-  uint64_t ignored = 0;       // files and folders left out by ignore files (a folder counts once)
-  std::vector<std::string> skipped;                         // sockets, FIFOs, devices (paths)
-  std::vector<std::pair<std::string, uint64_t>> large;      // path, size
+  uint64_t ignored = 0;  // files and folders left out by ignore files (a folder counts once)
+  std::vector<std::string> skipped;                     // sockets, FIFOs, devices (paths)
+  std::vector<std::pair<std::string, uint64_t>> large;  // path, size
 };
 
 // Freezes a folder into the store. Returns after store.Flush(): the roots are durable.

@@ -16,9 +16,10 @@
 
 namespace tenon::snapshot {
 
-// Contents by SHA-256, in one folder. Many processes may use it at once; what is in it never changes,
-// so readers need no lock. Small objects lie together in pack files, large ones in files of their own
-// (raw when compressing does not pay, so that unpacking can reflink them). docs/formats/snapshot.md.
+// Contents by SHA-256, in one folder. Many processes may use it at once; what is in it never
+// changes, so readers need no lock. Any number of threads may use one ObjectStore. Small objects
+// lie together in pack files, large ones in files of their own (raw when compressing does not pay,
+// so that unpacking can reflink them). docs/formats/snapshot.md.
 class ObjectStore {
  public:
   // Makes the folder if needed. Leftovers of killed writers are ignored and removed by Collect().
@@ -28,19 +29,31 @@ class ObjectStore {
   ~ObjectStore();
 
   bool Has(const Hash& hash) const;
-  // The whole object, checked against its hash. For nodes and small files; larger than `limit` is kInvalid.
+  // The whole object, checked against its hash. For nodes and small files; larger than `limit` is
+  // kInvalid.
   Result<std::string> Read(const Hash& hash, size_t limit = 64u << 20) const;
-  // The object's bytes in pieces, never whole in memory; checked, kCorrupt after the last piece if wrong.
+  // The object's bytes in pieces, never whole in memory; checked, kCorrupt after the last piece if
+  // wrong.
   Status ReadTo(const Hash& hash, const std::function<Status(std::string_view)>& sink) const;
-  // Writes the object into the empty file `fd`: reflink if possible, else a copy. Checked like ReadTo.
+  // Writes the object into the empty file `fd`: reflink if possible, else a copy. Copies are
+  // checked like ReadTo; a reflink shares the store's blocks and is not read.
   Status CopyTo(const Hash& hash, int fd) const;
+  // The same; says whether it was a reflink.
+  Result<bool> CopyOrClone(const Hash& hash, int fd) const;
+
+  // Has(), for one who is going to rely on it: marks the object as used now, so that a Collect()
+  // that runs at the same time leaves it alone. `size` is the object's.
+  bool Keep(const Hash& hash, uint64_t size);
 
   // Adds objects. What was added can be read through the same store at once; other processes see it
-  // and a power cut spares it after Flush(). A full disk is kUnavailable and leaves the store as it was.
+  // and a power cut spares it after Flush(). A full disk is kUnavailable and leaves the store as it
+  // was.
   Result<Hash> Put(std::string_view bytes);
   // The open file from its beginning, streamed; stops with kUnavailable "changed while being read"
   // when it yields another number of bytes than `expected_size`.
-  Result<Hash> PutFile(int fd, uint64_t expected_size);
+  // `on_bytes` is told, on this thread, how many more bytes were read.
+  Result<Hash> PutFile(int fd, uint64_t expected_size,
+                       const std::function<void(uint64_t)>& on_bytes = nullptr);
   Status Flush();
 
   struct Usage {
@@ -49,11 +62,20 @@ class ObjectStore {
   };
   Result<Usage> Measure() const;
   // Removes every object not in `live` that is older than `min_age_us`, rewriting packs where that
-  // frees at least a quarter of them. Safe beside readers and writers.
+  // frees at least a quarter of them. Returns what was removed. Safe beside readers, and beside
+  // writers if `min_age_us` is longer than it takes from a Freeze() to the record that makes it
+  // live.
   Result<Usage> Collect(const std::unordered_set<Hash>& live, int64_t min_age_us);
 
  private:
   struct Impl;
+  struct LargePlace {
+    std::string path;
+    bool compressed;
+  };
+  // A small object; *found is false for a large one and for one that is not there.
+  Status ReadInto(const Hash& hash, std::string* out, bool* found) const;
+  Result<LargePlace> FindLarge(const Hash& hash) const;
   explicit ObjectStore(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -18,12 +18,12 @@ namespace tenon::snapshot {
 enum class EntryType : uint8_t { kFile = 1, kSymlink = 2, kFolder = 3 };
 
 struct Entry {
-  std::string path;       // relative, forward slashes, bytes as they were
+  std::string path;  // relative, forward slashes, bytes as they were
   EntryType type;
-  uint32_t mode;          // permission bits
-  uint64_t size;          // files: bytes; symlinks: length of the target
-  Hash hash;              // files: contents; symlinks: hash of the target; folders: node
-  std::string target;     // symlinks only
+  uint32_t mode;       // permission bits
+  uint64_t size;       // files: bytes; symlinks: length of the target
+  Hash hash;           // files: contents; symlinks: hash of the target; folders: node
+  std::string target;  // symlinks only
 };
 
 struct Unpacked {
@@ -37,8 +37,10 @@ struct Unpacked {
 Result<Unpacked> Unpack(const ObjectStore& store, const Hash& root, const std::string& folder,
                         int threads = 0);
 
-// Every entry, folders before what is in them, names in byte order. Stops at the first Error of `visit`.
-Status Walk(const ObjectStore& store, const Hash& root, const std::function<Status(const Entry&)>& visit);
+// Every entry, folders before what is in them, names in byte order. Stops at the first Error of
+// `visit`.
+Status Walk(const ObjectStore& store, const Hash& root,
+            const std::function<Status(const Entry&)>& visit);
 
 // One entry by path; kNotFound.
 Result<Entry> Find(const ObjectStore& store, const Hash& root, std::string_view path);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work behind Freeze(): folders are listed, their files looked at in batches, and whoever
+// finishes the last part of a folder makes its node and tells the folder above.
+#ifndef TENON_SNAPSHOT_FREEZER_H_
+#define TENON_SNAPSHOT_FREEZER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "snapshot/folder_scan.h"
+#include "snapshot/freeze.h"
+#include "snapshot/ignore.h"
+#include "snapshot/stat_cache.h"
+#include "snapshot/tree.h"
+#include "snapshot/work_pool.h"
+
+namespace tenon::snapshot {
+
+class Freezer {
+ public:
+  Freezer(ObjectStore& store, const FreezeOptions& options);
+  // Once.
+  Result<Frozen> Run();
+
+ private:
+  // An entry that goes into the snapshot.
+  struct Item {
+    uint32_t name_at = 0;
+    uint8_t name_length = 0;
+    CachedKind kind = CachedKind::kFile;
+    size_t cached = CacheCursor::kNone;  // its entry in the cached folder
+    FileStat stat;
+    Hash hash, kept;
+  };
+
+  struct Folder {
+    std::shared_ptr<Folder> above;
+    size_t index_above = 0;  // of its item there
+    std::string path;        // within the root
+    int depth = 0;
+    uint32_t mode = 0;
+    UniqueFd fd;
+    std::shared_ptr<const IgnoreScope> rules;
+    std::optional<CachedFolder> cached;
+    std::string names;
+    std::vector<Item> items;
+    std::map<size_t, std::string> targets;   // of symlinks, by item
+    std::atomic<size_t> pending{1};          // parts not done, listing included
+    std::atomic<bool> node_changed{false};   // the node must be made anew
+    std::atomic<bool> cache_changed{false};  // its record in the cache must be made anew
+
+    std::string_view NameOf(const Item& item) const {
+      return {names.data() + item.name_at, item.name_length};
+    }
+    const char* NameZ(const Item& item) const { return names.data() + item.name_at; }
+    std::string PathOf(std::string_view name) const;
+  };
+  using FolderPtr = std::shared_ptr<Folder>;
+
+  // Counted by one task, added to the totals at its end.
+  struct Counts {
+    uint64_t files = 0, bytes = 0, files_hashed = 0;
+  };
+
+  Status DoFolder(const FolderPtr& folder);
+  Status OpenIt(Folder* folder);
+  Status ReadRules(Folder* folder, const Listing& listing);
+  Status Sort(const FolderPtr& folder, Listing listing);
+  Status DoItems(const FolderPtr& folder, size_t begin, size_t end);
+  Status DoItem(Folder* folder, Item* item, Counts* counts);
+  Status DoFile(Folder* folder, Item* item, Counts* counts);
+  Status DoSymlink(Folder* folder, Item* item);
+  Status DoStaysHere(Folder* folder, Item* item);
+  bool IsCachedFile(Folder* folder, Item* item);
+  // Compares a finished item with what the cache says of it.
+  void NoteChanges(Folder* folder, const Item& item);
+  Status Done(FolderPtr folder);
+  Status Finish(Folder* folder);
+  Status MakeNodes(Folder* folder, std::vector<Hash>* nodes, std::vector<Hash>* kept_nodes);
+  Status MakeNode(const Folder& folder, const std::vector<const Item*>& sorted, bool kept,
+                  std::vector<Hash>* nodes);
+  void Remember(const Folder& folder, const std::vector<Hash>& nodes,
+                const std::vector<Hash>& kept_nodes);
+  void WriteCache();
+  void Progress();
+  Error Failed(const Folder& folder, std::string_view name, Error error) const;
+
+  ObjectStore& store_;
+  const FreezeOptions& options_;
+  const Clock& clock_;
+  const std::thread::id caller_ = std::this_thread::get_id();
+  const IgnoreRules always_;
+  std::function<void(uint64_t)> on_bytes_;
+  UniqueFd root_fd_;
+
+  bool use_cache_ = false;
+  StatCache cache_;
+  int64_t taken_ns_ = 0;
+
+  std::atomic<uint64_t> files_{0}, bytes_{0}, files_hashed_{0}, bytes_hashed_{0}, ignored_{0};
+  std::atomic<bool> cache_changed_{false};
+  int64_t last_progress_us_ = 0;  // of the calling thread
+
+  std::mutex mutex_;  // guards the four below
+  std::vector<std::string> skipped_;
+  std::vector<std::pair<std::string, uint64_t>> large_;
+  std::vector<std::string> new_records_;
+  std::vector<std::string_view> old_records_;
+
+  Hash root_, kept_root_;  // set by the task that finishes the root
+  WorkPool pool_;          // last: its threads are gone before anything else is
+};
+
+}  // namespace tenon::snapshot
+
+#endif  // TENON_SNAPSHOT_FREEZER_H_
