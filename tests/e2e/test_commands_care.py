@@ -136,10 +136,12 @@ def test_gc_keeps_what_runs_need_and_frees_the_rest(tenon, project, tmp_path):
     clock = tmp_path / "clock"
     clock.write_text(str(OLD * 1_000_000))
     later = {"TENON_TEST_CLOCK_OFFSET_FILE": str(clock)}
-    assert tenon.json("gc", "--json", cwd=folder)["work_folders"] == 0 and work.is_dir()
-    assert tenon.json("gc", "--dry-run", "--json", cwd=folder, env=later)["work_folders"] == 1
-    assert work.is_dir()
+    two_hours_ago = os.stat(folder).st_mtime - 7200
+    for path in (tenon.home / "objects").rglob("*"):
+        os.utime(path, (two_hours_ago, two_hours_ago))
     before = tenon.json("du", "--json", cwd=folder)["objects"]["bytes"]
+    assert tenon.json("gc", "--dry-run", "--json", cwd=folder, env=later)["work_folders"] == 1
+    assert work.is_dir() and tenon.json("du", "--json", cwd=folder)["objects"]["bytes"] == before
     freed = tenon.json("gc", "--json", cwd=folder, env=later)
     assert freed["work_folders"] == 1 and not work.exists()
     after = tenon.json("du", "--json", cwd=folder)["objects"]["bytes"]

@@ -47,7 +47,7 @@ def test_show_has_everything_a_person_asks_for(tenon, project):
     assert page.count("│") >= 20, "two charts"
     assert "\x1b" not in page
     loss = next(line for line in page.splitlines() if line.strip().startswith("loss "))
-    assert re.search(r"0\.05\s+0\.05\s+0\.25\s+5\s+█▃▂▁▁", loss), loss
+    assert re.search(r"0\.05\s+0\.05\s+0\.25\s+5\s+█▄▂▁▁", loss), loss
 
 
 def test_show_draws_the_metric_that_was_asked_for(tenon, project):
