@@ -94,6 +94,15 @@ def processes_with(text):
     return found
 
 
+def remove_cgroup(key):
+    """Of a run whose runner was killed and that nobody has recovered."""
+    for root in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"):
+        try:
+            os.rmdir(f"{root}/tenon-{key}")
+        except OSError:
+            pass
+
+
 class Runner:
     def __init__(self, home, scratch):
         self.binary = harness.build_dir() / "tenon-runner"
@@ -161,5 +170,8 @@ class Runner:
                 except ProcessLookupError:
                     pass
             if not left or time.monotonic() > deadline:
-                return left
+                break
             time.sleep(0.02)
+        for run in self.runs:
+            remove_cgroup(run.spec["key"])
+        return left
