@@ -216,8 +216,8 @@ class Page {
                  {Number(comparison_.second), true},
                  {"Difference", true}});
     for (const MetricRow& row : Metrics(comparison_)) {
-      table.Add({ForTerminal(row.name), row.first ? ShortMetric(*row.first) : "",
-                 row.second ? ShortMetric(*row.second) : "",
+      table.Add({ForTerminal(row.name), row.first ? MetricCell(*row.first) : "",
+                 row.second ? MetricCell(*row.second) : "",
                  row.difference ? SignedNumber(*row.difference) : ""});
     }
     return table.empty() ? "" : Heading("Metrics") + table.ToText(Width(), false);

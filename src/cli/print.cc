@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -48,6 +49,13 @@ bool ColorOn(int fd) {
 size_t PointAt(std::string_view cell) {
   const size_t point = cell.find_first_of(".e");
   return point == std::string_view::npos ? cell.size() : point;
+}
+
+// Text may stand in a column of numbers; it does not take part in lining them up.
+bool IsNumberCell(std::string_view cell) {
+  if (cell.starts_with('+') || cell.starts_with('-')) cell.remove_prefix(1);
+  return cell == "nan" || cell == "inf" ||
+         (!cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) || cell[0] == '.'));
 }
 
 std::string Padding(size_t n) { return std::string(n, ' '); }
@@ -159,7 +167,7 @@ std::string Table::ToText(int width, bool color) const {
   std::vector<size_t> widths(n), before(n, 0), after(n, 0);
   for (size_t c = 0; c < n; ++c) {
     for (const auto& row : rows_) {
-      if (columns_[c].numeric) {
+      if (columns_[c].numeric && IsNumberCell(row[c])) {
         before[c] = std::max(before[c], PointAt(row[c]));
         after[c] = std::max(after[c], row[c].size() - PointAt(row[c]));
       } else {
@@ -187,7 +195,7 @@ std::string Table::ToText(int width, bool color) const {
     std::string text;
     for (size_t c = 0; c < n; ++c) {
       std::string cell = cells[c];
-      if (!header && columns_[c].numeric && !cell.empty()) {
+      if (!header && columns_[c].numeric && IsNumberCell(cell)) {
         cell = Padding(before[c] - std::min(before[c], PointAt(cell))) + cell;
       }
       if (DisplayWidth(cell) > widths[c]) cell = CutTo(cell, widths[c]);

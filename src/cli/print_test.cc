@@ -72,6 +72,16 @@ TEST(Table, CutInTheMiddleOfACharacter) {
   }
 }
 
+TEST(Table, TextAmongNumbersPushesThemAside) {
+  Table table({{"Last", true}});
+  table.Add({"0.5"});
+  table.Add({"some text"});
+  table.Add({"-12.25"});
+  table.Add({"nan"});
+  EXPECT_EQ(Lines(table),
+            (std::vector<std::string>{"Last", "---------", "  0.5", "some text", "-12.25", "nan"}));
+}
+
 TEST(Table, NumbersAreNeverCut) {
   Table table({{"A", true}, {"B", true}});
   table.Add({"123456789012345678901234567890", "123456789012345678901234567890"});

@@ -13,7 +13,7 @@ namespace tenon::cli {
 namespace {
 
 constexpr size_t kOutputsShown = 20;
-constexpr size_t kLastValueBytes = 24;
+constexpr size_t kMetricCellBytes = 24;
 constexpr int kSparklineWidth = 24;
 constexpr int kChartWidth = 100;
 constexpr int kChartHeight = 12;
@@ -166,15 +166,6 @@ std::string Notices(const journal::RunView& run, const PageOptions& options) {
   return text.empty() ? "" : Heading("Notices", options) + text;
 }
 
-// A text or a list may be of any length; here it only has to be recognised.
-std::string LastValue(const run::MetricValue& value) {
-  std::string text = ShortMetric(value);
-  if (run::IsNumber(value) || text.size() <= kLastValueBytes) return text;
-  size_t end = kLastValueBytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "…";
-}
-
 std::string Metrics(const journal::RunView& run,
                     const std::map<std::string, std::vector<ChartPoint>>& curves,
                     const PageOptions& options) {
@@ -184,9 +175,8 @@ std::string Metrics(const journal::RunView& run,
   for (const auto& [name, summary] : run.series) {
     const bool numeric = summary.numbers > 0;
     const auto curve = curves.find(name);
-    table.Add({ForTerminal(name), LastValue(summary.last),
-               numeric ? ShortMetric(summary.min) : "", numeric ? ShortMetric(summary.max) : "",
-               std::to_string(summary.count),
+    table.Add({ForTerminal(name), MetricCell(summary.last), numeric ? ShortMetric(summary.min) : "",
+               numeric ? ShortMetric(summary.max) : "", std::to_string(summary.count),
                curve == curves.end() ? "" : DrawSparkline(curve->second, kSparklineWidth)});
   }
   return Heading("Metrics", options) + Indented(table.ToText(options.width - 2, options.color));
@@ -318,6 +308,14 @@ std::string CommandLine(const journal::RunView& run) {
   std::string text = ShellQuote(run.spec.script);
   for (const std::string& argument : run.spec.arguments) text += " " + ShellQuote(argument);
   return text;
+}
+
+std::string MetricCell(const run::MetricValue& value) {
+  std::string text = ShortMetric(value);
+  if (run::IsNumber(value) || text.size() <= kMetricCellBytes) return text;
+  size_t end = kMetricCellBytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "…";
 }
 
 std::string GitLine(const journal::RunView& run) {

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "cli/chart.h"
 #include "journal/fold.h"
+#include "run/metric.h"
 
 namespace tenon::cli {
 
@@ -31,6 +32,9 @@ json::Object ShowJson(const journal::RunView& run);
 
 // "train.py --epochs 3", as a shell would need it typed.
 std::string CommandLine(const journal::RunView& run);
+// A metric for a column: numbers with six digits, texts and lists only as far as needed to know
+// them.
+std::string MetricCell(const run::MetricValue& value);
 // "0123456 on main, with uncommitted changes"; "" when git knew nothing.
 std::string GitLine(const journal::RunView& run);
 
