@@ -109,9 +109,9 @@ bool Decoder::IsWholeAfterNamedEnd(size_t* position) const {
   return look == Look::kWhole;
 }
 
-// Passes over bytes until a whole record lies in front. False: none in the bytes at hand; what might
-// become one is kept. Zeros and small numbers often look like the beginning of a record, so such a
-// place does not end the search: a whole record behind it proves more.
+// Passes over bytes until a whole record lies in front. False: none in the bytes at hand; what
+// might become one is kept. Zeros and small numbers often look like the beginning of a record, so
+// such a place does not end the search: a whole record behind it proves more.
 bool Decoder::Scan() {
   const size_t unread = end_ - begin_;
   size_t keep_from = unread;
