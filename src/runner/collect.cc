@@ -117,6 +117,10 @@ bool CollectMetrics(MetricFiles& files, Recorder& recorder, bool keep_text) {
     if (!keep_text) dropped += DropText(round->blocks);
     complete = recorder.AppendMetrics(std::move(round->blocks));
     if (complete) files.Commit();
+    if (!complete) {
+      recorder.Append(run::Notice{run::Level::kError,
+                                  "not all metrics could be recorded: there is no space left", ""});
+    }
     more = round->more;
   }
   if (dropped > 0) {

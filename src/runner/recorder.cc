@@ -39,13 +39,17 @@ bool Recorder::Ready() {
   if (!gap_due_) return true;
   int64_t now = clock_.MonotonicUs();
   if (now < retry_at_us_) return false;
-  if (writer_.Append(gap_).ok()) {
+  if (!AnythingLost() || writer_.Append(gap_).ok()) {
     gap_ = {};
     gap_due_ = false;
     return true;
   }
   retry_at_us_ = now + kRetryUs;
   return false;
+}
+
+bool Recorder::AnythingLost() const {
+  return gap_.stdout_bytes + gap_.stderr_bytes + gap_.records > 0;
 }
 
 void Recorder::Lost(const Error& error) {
@@ -128,7 +132,7 @@ void Recorder::WriteOutput(run::Stream stream, std::string_view bytes) {
 }
 
 bool Recorder::AppendEnd(run::End end) {
-  if (gap_due_ && writer_.AppendLast(gap_).ok()) gap_due_ = false;
+  if (gap_due_ && AnythingLost() && writer_.AppendLast(gap_).ok()) gap_due_ = false;
   run::Event event = std::move(end);
   MaskEvent(event);
   auto appended = writer_.AppendLast(event);

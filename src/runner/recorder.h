@@ -49,6 +49,7 @@ class Recorder {
   // False while the disk is known to be full and it is too early to try again.
   bool Ready();
   void Lost(const Error& error);
+  bool AnythingLost() const;  // since the last Gap
   void WriteOutput(run::Stream stream, std::string_view bytes);
   void MaskEvent(run::Event& event) const;
 

@@ -131,6 +131,7 @@ TEST_F(RecorderTest, MetricsThatWereNotWrittenAreStillTheCallers) {
   clock_.Advance(1'000'000);
   EXPECT_TRUE(recorder.AppendMetrics(blocks));
   EXPECT_EQ(ReadAll().points.size(), 1u);
+  EXPECT_TRUE(ReadAll().gaps.empty());  // nothing was lost
 }
 
 TEST_F(RecorderTest, MetricsLargerThanARecordAreSplitInOrder) {

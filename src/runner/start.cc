@@ -167,9 +167,9 @@ Status Supervise(StartRequest request, const std::string& version, UniqueFd& ans
                                     [&](int signal) { supervisor->OnSignal(signal); }));
   run::RunnerStarted started = OurHandle(version);
   TENON_TRY_VOID(writer.Append(started));
-  TENON_TRY_VOID(writer.Append(run::StateChange{run::State::kStarting, ""}));
-
+  // After this the run has begun: whatever fails is recorded as its end.
   Recorder recorder(std::move(writer), request.SecretValues(), folder.runner_log());
+  recorder.AppendState(run::State::kStarting);
   Syncer syncer(recorder.writer());
   // The answer waits for the disk, the script does not.
   // A disk that fails to sync does not undo the start.
