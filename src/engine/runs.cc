@@ -26,7 +26,7 @@ Status EndAbandonedSubmit(Context& context, const run::RunFolder& folder,
   if (run.client.empty() || Exists(folder.host_segment())) return {};
   const std::string segment = "near-" + run.client;
   auto writer = journal::Writer::Open(
-      {folder.segment(segment), run.spec.key, segment, context.clock, /*reserve=*/false});
+      {folder.segment(segment), run.spec.key, segment, context.clock, /*reserve=*/true});
   if (!writer.ok()) {
     if (writer.error().kind == ErrorKind::kUnavailable) return {};  // still being submitted
     return std::move(writer).error();
