@@ -15,7 +15,7 @@ namespace {
 constexpr int kLevel = 1;
 constexpr size_t kSample = 64u << 10;
 // Objects above this are sampled before all of them is compressed for nothing.
-constexpr size_t kTryWhole = 32u << 10;
+constexpr size_t kTryWhole = 256u << 10;
 constexpr size_t kPiece = 256u << 10;
 
 struct Free {
@@ -58,7 +58,7 @@ std::string_view CompressIfItPays(std::string_view bytes) {
   if (bytes.size() < 64) return {};
   std::vector<char>& buffer = Buffer();
   if (bytes.size() > kTryWhole) {
-    const std::string_view sample = bytes.substr(bytes.size() / 2, kTryWhole / 2);
+    const std::string_view sample = bytes.substr(bytes.size() / 2, kSample);
     if (!Pays(CompressInto(sample, &buffer), sample.size())) return {};
   }
   const size_t size = CompressInto(bytes, &buffer);

@@ -12,9 +12,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <unordered_map>
 #include <utility>
 
 #include "base/file.h"
+#include "snapshot/codec.h"
 #include "snapshot/object_store_impl.h"
 
 namespace tenon::snapshot {
@@ -38,20 +40,45 @@ Status SetModified(const std::string& path, int64_t ns) {
   return {};
 }
 
-// Copies objects as they are stored from pack to pack.
-Status CopyEntries(const Pack& from, const std::vector<PackEntry>& entries, PackWriter* to) {
-  std::string stored;
-  for (const PackEntry& entry : entries) {
-    if (to->Find(entry.hash)) continue;
-    TENON_EXPECT_PEER(entry.stored <= entry.raw && entry.stored <= from.size(),
-                      "pack " + from.path() + ": its index is damaged");
-    stored.resize(entry.stored);
-    auto got = ReadAt(from.fd(), stored, entry.offset);
-    if (!got.ok()) return std::move(got).error().Wrap("pack " + from.path());
-    TENON_EXPECT_PEER(*got == stored.size(), "pack " + from.path() + ": cut short");
-    TENON_TRY_VOID(to->Add(entry.hash, stored, entry.raw));
+// Copies objects from pack to pack: blocks as they are stored, except those of which not all
+// objects are wanted (`in_block` has how many there are): these are taken out and put together with
+// others.
+Status CopyEntries(const Pack& from, std::vector<PackEntry> entries,
+                   const std::unordered_map<uint64_t, size_t>& in_block, PackWriter* to) {
+  std::sort(entries.begin(), entries.end(), [](const PackEntry& a, const PackEntry& b) {
+    return std::pair(a.offset, a.at) < std::pair(b.offset, b.at);
+  });
+  std::string bytes;
+  for (size_t i = 0; i < entries.size();) {
+    size_t end = i;
+    while (end < entries.size() && entries[end].offset == entries[i].offset) ++end;
+    std::vector<PackEntry> block;
+    for (size_t k = i; k < end; ++k) {
+      if (!to->Has(entries[k].hash)) block.push_back(entries[k]);
+    }
+    const bool whole = end - i == in_block.at(entries[i].offset);
+    i = end;
+    if (block.empty()) continue;
+    if (whole) {
+      TENON_TRY_VOID(from.ReadBlock(block.front(), &bytes));
+      TENON_TRY_VOID(to->CopyBlock(bytes, block));
+      continue;
+    }
+    for (const PackEntry& entry : block) {
+      TENON_TRY_VOID(from.Read(entry, &bytes));
+      if (const auto full = to->Append(entry.hash, bytes, 0)) {
+        TENON_TRY_VOID(to->Place(*full, CompressIfItPays(full->bytes)));
+      }
+    }
   }
   return {};
+}
+
+// How many objects each block of a pack has.
+std::unordered_map<uint64_t, size_t> CountBlocks(const std::vector<PackEntry>& entries) {
+  std::unordered_map<uint64_t, size_t> counts;
+  for (const PackEntry& entry : entries) ++counts[entry.offset];
+  return counts;
 }
 
 // A pack being written for publication.
@@ -130,11 +157,11 @@ Status Collector::CollectPack(const Pack& pack) {
   std::vector<PackEntry> kept;
   uint64_t dead_bytes = 0, all_bytes = 0, dead = 0;
   for (const PackEntry& entry : *entries) {
-    all_bytes += entry.stored;
+    all_bytes += entry.raw;
     if (live_.contains(entry.hash)) {
       kept.push_back(entry);
     } else {
-      dead_bytes += entry.stored;
+      dead_bytes += entry.raw;
       ++dead;
     }
   }
@@ -143,7 +170,7 @@ Status Collector::CollectPack(const Pack& pack) {
   uint64_t new_size = 0;
   if (!kept.empty()) {
     TENON_TRY(NewPack rewritten, BeginPack(folder_));
-    TENON_TRY_VOID(CopyEntries(pack, kept, rewritten.writer.get()));
+    TENON_TRY_VOID(CopyEntries(pack, kept, CountBlocks(*entries), rewritten.writer.get()));
     TENON_TRY(const std::string path, PublishNewPack(files_, std::move(rewritten)));
     TENON_TRY_VOID(SetModified(path, *modified));
     struct stat info;
@@ -201,7 +228,7 @@ Status ObjectStore::Impl::JoinPacks() {
   for (const auto& pack : chosen) {
     auto entries = pack->Entries();
     if (!entries.ok()) continue;
-    TENON_TRY_VOID(CopyEntries(*pack, *entries, joined.writer.get()));
+    TENON_TRY_VOID(CopyEntries(*pack, *entries, CountBlocks(*entries), joined.writer.get()));
     victims.push_back(pack->path());
   }
   TENON_TRY(const std::string path, PublishNewPack(files, std::move(joined)));
@@ -214,6 +241,14 @@ Status ObjectStore::Impl::JoinPacks() {
     }
     TENON_TRY_VOID(SetModified(path, newest));
     for (const std::string& victim : victims) TENON_TRY_VOID(RemoveFile(victim));
+  }
+  {
+    std::lock_guard<std::mutex> lock(write_mutex);
+    const size_t before = in_use.size();
+    std::erase_if(in_use, [&](const std::string& pack) {
+      return std::find(victims.begin(), victims.end(), pack) != victims.end();
+    });
+    if (in_use.size() != before) in_use.push_back(path);
   }
   return ListPacks();
 }

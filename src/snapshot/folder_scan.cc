@@ -72,37 +72,36 @@ void Rest(int attempt) {
 
 }  // namespace
 
-Result<Listing> ListFolder(int fd) {
+Result<bool> FolderLister::Next(Listing* listing) {
   thread_local std::vector<char> buffer(kListBuffer);
-  Listing listing;
-  for (;;) {
-    const long got = ::syscall(SYS_getdents64, fd, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return FromErrno("list", errno);
-    if (got == 0) return listing;
-    for (long at = 0; at < got;) {
-      const char* record = buffer.data() + at;
-      uint16_t length;
-      std::memcpy(&length, record + kLengthAt, sizeof length);
-      at += length;
-      const std::string_view name(record + kNameAt);
-      if (name == "." || name == "..") continue;
-      uint8_t type = static_cast<uint8_t>(record[kTypeAt]);
-      if (type == DT_UNKNOWN) {
-        struct stat info;
-        if (::fstatat(fd, record + kNameAt, &info, AT_SYMLINK_NOFOLLOW) != 0) {
-          if (errno == ENOENT) continue;
-          return FromErrno("look at " + std::string(name), errno);
-        }
-        type = TypeOf(info.st_mode);
+  long got;
+  do {
+    got = ::syscall(SYS_getdents64, fd_, buffer.data(), buffer.size());
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return FromErrno("list", errno);
+  for (long at = 0; at < got;) {
+    const char* record = buffer.data() + at;
+    uint16_t length;
+    std::memcpy(&length, record + kLengthAt, sizeof length);
+    at += length;
+    const std::string_view name(record + kNameAt);
+    if (name == "." || name == "..") continue;
+    uint8_t type = static_cast<uint8_t>(record[kTypeAt]);
+    if (type == DT_UNKNOWN) {
+      struct stat info;
+      if (::fstatat(fd_, record + kNameAt, &info, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (errno == ENOENT) continue;
+        return FromErrno("look at " + std::string(name), errno);
       }
-      if (name.size() > kMaxName) return Invalid("a name of more than 255 bytes");
-      listing.entries.push_back(
-          {static_cast<uint32_t>(listing.names.size()), static_cast<uint8_t>(name.size()), type});
-      listing.names.append(name.data(), name.size() + 1);
-      if (listing.names.size() > 0xf0000000u) return Invalid("too many names in one folder");
+      type = TypeOf(info.st_mode);
     }
+    if (name.size() > kMaxName) return Invalid("a name of more than 255 bytes");
+    if (listing->names.size() > 0xf0000000u) return Invalid("too many names in one folder");
+    listing->entries.push_back(
+        {static_cast<uint32_t>(listing->names.size()), static_cast<uint8_t>(name.size()), type});
+    listing->names.append(name.data(), name.size() + 1);
   }
+  return got > 0;
 }
 
 size_t CacheCursor::Find(std::string_view name) {

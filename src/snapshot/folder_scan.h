@@ -32,7 +32,15 @@ struct Listing {
 };
 
 // Lists an open folder, without "." and "..".
-Result<Listing> ListFolder(int fd);
+class FolderLister {
+ public:
+  explicit FolderLister(int fd) : fd_(fd) {}
+  // Adds the next few thousand names; false at the end.
+  Result<bool> Next(Listing* listing);
+
+ private:
+  int fd_;
+};
 
 // Looks names up in a cached folder. Free of cost while they come in the recorded order.
 class CacheCursor {

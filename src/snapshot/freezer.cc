@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "snapshot/pack.h"
 
 namespace tenon::snapshot {
 namespace {
@@ -20,6 +21,7 @@ constexpr int kDepthWithFd = 100;  // deeper folders do not stay open and are re
 constexpr uint64_t kMaxIgnoreFile = 16u << 20;
 constexpr uint64_t kMaxStaysHere = 64u << 20;
 constexpr int64_t kProgressUs = 100'000;
+constexpr int64_t kTrustPacksNs = int64_t{24} * 3600 * 1'000'000'000;
 
 std::string JoinLines(const std::vector<std::string>& lines) {
   std::string text;
@@ -91,78 +93,139 @@ Status Freezer::OpenIt(Folder* folder) {
   return {};
 }
 
-Status Freezer::ReadRules(Folder* folder, const Listing& listing) {
-  for (const std::string& wanted : options_.ignore_files) {
-    for (size_t i = 0; i < listing.entries.size(); ++i) {
-      if (listing.entries[i].type != DT_REG || listing[i] != wanted) continue;
-      FileStat stat;
-      auto text = ReadWhole(folder->fd.get(), wanted.c_str(), kMaxIgnoreFile, &stat);
-      if (!text.ok()) return Failed(*folder, wanted, std::move(text).error());
-      auto scope = std::make_shared<IgnoreScope>();
-      scope->above = folder->rules;
-      scope->base = folder->path.empty() ? 0 : folder->path.size() + 1;
-      scope->rules = IgnoreRules::Parse(*text);
-      if (!scope->rules.empty()) folder->rules = std::move(scope);
-      return {};
+Status Freezer::ReadRules(Folder* folder, const Listing* listing) {
+  for (const std::string& name : options_.ignore_files) {
+    struct stat info;
+    bool there = false;
+    if (listing) {
+      for (size_t i = 0; !there && i < listing->entries.size(); ++i) {
+        there = listing->entries[i].type == DT_REG && (*listing)[i] == name;
+      }
+    } else {
+      there = ::fstatat(folder->fd.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+              S_ISREG(info.st_mode);
     }
+    if (!there) continue;
+    FileStat stat;
+    auto text = ReadWhole(folder->fd.get(), name.c_str(), kMaxIgnoreFile, &stat);
+    if (!text.ok()) return Failed(*folder, name, std::move(text).error());
+    auto scope = std::make_shared<IgnoreScope>();
+    scope->above = folder->rules;
+    scope->base = folder->path.empty() ? 0 : folder->path.size() + 1;
+    scope->rules = IgnoreRules::Parse(*text);
+    if (!scope->rules.empty()) folder->rules = std::move(scope);
+    return {};
   }
   return {};
 }
 
-// Decides for each name what becomes of it. Folders to go into are added to the pool.
-Status Freezer::Sort(const FolderPtr& folder, Listing listing) {
-  folder->names = std::move(listing.names);
-  folder->items.reserve(listing.entries.size());
-  CacheCursor cursor(folder->cached ? &*folder->cached : nullptr);
+void Freezer::AddFolder(const FolderPtr& above, Item* item) {
+  auto below = std::make_shared<Folder>();
+  below->above = above;
+  below->item_above = item;
+  below->path = above->PathOf(item->Name());
+  below->depth = above->depth + 1;
+  below->rules = above->rules;
+  above->pending.fetch_add(1);
+  pool_.Add([this, below] { return DoFolder(below); }, 8);
+}
+
+Status Freezer::AddPart(const FolderPtr& folder, Listing listing, CacheCursor* cursor) {
+  Part& part = folder->parts.emplace_back();
+  part.names = std::move(listing.names);
+  part.items.reserve(listing.entries.size());
   std::string path = folder->path.empty() ? "" : folder->path + "/";
   const size_t prefix = path.size();
-  std::vector<size_t> folders;
   uint64_t ignored = 0;
+  bool unknown = false;
   for (const Listing::Name& entry : listing.entries) {
-    const std::string_view name(folder->names.data() + entry.at, entry.length);
+    Item item;
+    item.name = part.names.data() + entry.at;
+    item.name_length = entry.length;
     const bool is_folder = entry.type == DT_DIR;
-    path.replace(prefix, std::string::npos, name);
+    path.replace(prefix, std::string::npos, item.Name());
     if (always_.Match(path, is_folder) == Verdict::kIgnored) continue;
     if (MatchScopes(folder->rules.get(), path, is_folder) == Verdict::kIgnored) {
       ++ignored;
       continue;
     }
-    if (!is_folder && entry.type != DT_REG && entry.type != DT_LNK) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      skipped_.push_back(path);
-      continue;
-    }
-    Item item;
-    item.name_at = entry.at;
-    item.name_length = entry.length;
     if (is_folder) {
       item.kind = CachedKind::kFolder;
     } else if (entry.type == DT_LNK) {
       item.kind = CachedKind::kSymlink;
+    } else if (entry.type != DT_REG) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      skipped_.push_back(path);
+      continue;
     } else if (options_.stays_here && options_.stays_here(path)) {
       item.kind = CachedKind::kStaysHere;
     }
-    item.cached = cursor.Find(name);
-    if (is_folder) folders.push_back(folder->items.size());
-    folder->items.push_back(item);
+    item.cached = cursor->Find(item.Name());
+    unknown |= item.cached == CacheCursor::kNone;
+    part.items.push_back(item);
   }
   ignored_ += ignored;
-  const size_t known = folder->cached ? folder->cached->count() : 0;
-  const auto unknown = std::count_if(folder->items.begin(), folder->items.end(),
-                                     [](const Item& i) { return i.cached == CacheCursor::kNone; });
-  if (!folder->cached || unknown > 0 || known != folder->items.size()) {
+  folder->count += part.items.size();
+  if (unknown) {
     folder->node_changed = true;
     folder->cache_changed = true;
   }
-  for (const size_t index : folders) {
-    auto below = std::make_shared<Folder>();
-    below->above = folder;
-    below->index_above = index;
-    below->path = folder->PathOf(folder->NameOf(folder->items[index]));
-    below->depth = folder->depth + 1;
-    below->rules = folder->rules;
+  // Nothing of this folder is stored yet: take it by name, so that what is unpacked together is
+  // stored together.
+  if (!folder->cached) {
+    std::sort(part.items.begin(), part.items.end(),
+              [](const Item& a, const Item& b) { return a.Name() < b.Name(); });
+  }
+  for (Item& item : part.items) {
+    if (item.kind == CachedKind::kFolder) AddFolder(folder, &item);
+  }
+  return AddItems(folder, &part);
+}
+
+Status Freezer::AddItems(const FolderPtr& folder, Part* part) {
+  const std::span<Item> all(part->items);
+  for (size_t begin = 0; begin < all.size(); begin += kBatch) {
+    const std::span<Item> items = all.subspan(begin, std::min(kBatch, all.size() - begin));
     folder->pending.fetch_add(1);
-    pool_.Add([this, below] { return DoFolder(below); }, 8);
+    if (folder->depth > kDepthWithFd) {
+      TENON_TRY_VOID(DoItems(folder, items));
+    } else {
+      pool_.Add([this, folder, items] { return DoItems(folder, items); }, items.size());
+    }
+  }
+  return {};
+}
+
+// A large folder that is known is worked on while it is still being listed. Otherwise all names
+// come first: only then is it known which ignore file counts, without asking for those that are not
+// there.
+Status Freezer::ListIt(const FolderPtr& folder) {
+  FolderLister lister(folder->fd.get());
+  CacheCursor cursor(folder->cached ? &*folder->cached : nullptr);
+  Listing listing;
+  auto next = [&]() -> Result<bool> {
+    auto got = lister.Next(&listing);
+    if (!got.ok()) return Failed(*folder, "", std::move(got).error());
+    return got;
+  };
+  TENON_TRY(bool more, next());
+  if (folder->cached && folder->cached->count() > 8 * kBatch) {
+    TENON_TRY_VOID(ReadRules(folder.get(), nullptr));
+    while (more) {
+      TENON_TRY_VOID(AddPart(folder, std::move(listing), &cursor));
+      listing = Listing();
+      TENON_TRY(more, next());
+    }
+  } else {
+    while (more) {
+      TENON_TRY(more, next());
+    }
+    TENON_TRY_VOID(ReadRules(folder.get(), &listing));
+    TENON_TRY_VOID(AddPart(folder, std::move(listing), &cursor));
+  }
+  if (!folder->cached || folder->cached->count() != folder->count) {
+    folder->node_changed = true;
+    folder->cache_changed = true;
   }
   return {};
 }
@@ -170,35 +233,20 @@ Status Freezer::Sort(const FolderPtr& folder, Listing listing) {
 Status Freezer::DoFolder(const FolderPtr& folder) {
   Status opened = OpenIt(folder.get());
   if (!opened.ok()) return Failed(*folder, "", std::move(opened).error());
-  auto listing = ListFolder(folder->fd.get());
-  if (!listing.ok()) return Failed(*folder, "", std::move(listing).error());
-  TENON_TRY_VOID(ReadRules(folder.get(), *listing));
   if (use_cache_) folder->cached = cache_.Find(folder->path);
-  TENON_TRY_VOID(Sort(folder, std::move(*listing)));
-
-  const size_t count = folder->items.size();
-  const bool split = count > 2 * kBatch && folder->depth <= kDepthWithFd;
-  const size_t batches = split ? (count + kBatch - 1) / kBatch : 1;
-  folder->pending.fetch_add(batches);
-  for (size_t batch = 1; batch < batches; ++batch) {
-    pool_.Add([this, folder, begin = batch * kBatch,
-               end = std::min(count, (batch + 1) * kBatch)] { return DoItems(folder, begin, end); },
-              kBatch);
-  }
-  TENON_TRY_VOID(DoItems(folder, 0, split ? kBatch : count));
+  TENON_TRY_VOID(ListIt(folder));
   if (folder->depth > kDepthWithFd) folder->fd.Reset();
   return Done(folder);
 }
 
 // --- its files ---
 
-Status Freezer::DoItems(const FolderPtr& folder, size_t begin, size_t end) {
+Status Freezer::DoItems(const FolderPtr& folder, std::span<Item> items) {
   Counts counts;
-  for (size_t i = begin; i < end; ++i) {
-    Item& item = folder->items[i];
+  for (Item& item : items) {
     if (item.kind == CachedKind::kFolder) continue;
     Status status = DoItem(folder.get(), &item, &counts);
-    if (!status.ok()) return Failed(*folder, folder->NameOf(item), std::move(status).error());
+    if (!status.ok()) return Failed(*folder, item.Name(), std::move(status).error());
   }
   files_ += counts.files;
   bytes_ += counts.bytes;
@@ -223,7 +271,7 @@ Status Freezer::DoItem(Folder* folder, Item* item, Counts* counts) {
       counts->bytes += item->stat.size;
       if (item->stat.size >= options_.large_file_hint) {
         std::lock_guard<std::mutex> lock(mutex_);
-        large_.emplace_back(folder->PathOf(folder->NameOf(*item)), item->stat.size);
+        large_.emplace_back(folder->PathOf(item->Name()), item->stat.size);
       }
   }
   NoteChanges(folder, *item);
@@ -236,7 +284,7 @@ bool Freezer::IsCachedFile(Folder* folder, Item* item) {
   size_t at = item->cached;
   if (!folder->cached->Next(&at, &entry) || entry.kind != CachedKind::kFile) return false;
   struct stat info;
-  if (::fstatat(folder->fd.get(), folder->NameZ(*item), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+  if (::fstatat(folder->fd.get(), item->name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
     return false;
   }
   item->stat = FileStat::From(info);
@@ -244,38 +292,36 @@ bool Freezer::IsCachedFile(Folder* folder, Item* item) {
     return false;
   }
   item->hash = item->kept = entry.hash;
-  return store_.Keep(entry.hash, entry.stat.size);
+  return (packs_kept_ && entry.stat.size < kLargeObject) ||
+         store_.Keep(entry.hash, entry.stat.size);
 }
 
 Status Freezer::DoFile(Folder* folder, Item* item, Counts* counts) {
-  TENON_TRY(item->stat, ReadSteadily(folder->fd.get(), folder->NameZ(*item),
-                                     [&](int fd, const FileStat& stat) -> Status {
-                                       TENON_TRY(item->hash,
-                                                 store_.PutFile(fd, stat.size, on_bytes_));
-                                       return {};
-                                     }));
+  TENON_TRY(item->stat,
+            ReadSteadily(folder->fd.get(), item->name, [&](int fd, const FileStat& stat) -> Status {
+              TENON_TRY(item->hash, store_.PutFile(fd, stat.size, on_bytes_));
+              return {};
+            }));
   item->kept = item->hash;
   ++counts->files_hashed;
   return {};
 }
 
 Status Freezer::DoSymlink(Folder* folder, Item* item) {
-  TENON_TRY(std::string target, ReadTarget(folder->fd.get(), folder->NameZ(*item)));
+  TENON_TRY(std::string target, ReadTarget(folder->fd.get(), item->name));
   item->stat.mode = S_IFLNK | 0777;
   item->hash = item->kept = Sha256Of(target);
-  const size_t index = static_cast<size_t>(item - folder->items.data());
   std::lock_guard<std::mutex> lock(mutex_);
-  folder->targets[index] = std::move(target);
+  folder->targets[item] = std::move(target);
   return {};
 }
 
 // Its bytes go through `redact` before the store sees any of them; never answered by the cache.
 Status Freezer::DoStaysHere(Folder* folder, Item* item) {
   FileStat stat;
-  TENON_TRY(std::string bytes,
-            ReadWhole(folder->fd.get(), folder->NameZ(*item), kMaxStaysHere, &stat));
+  TENON_TRY(std::string bytes, ReadWhole(folder->fd.get(), item->name, kMaxStaysHere, &stat));
   if (options_.redact) {
-    bytes = options_.redact(folder->PathOf(folder->NameOf(*item)), std::move(bytes));
+    bytes = options_.redact(folder->PathOf(item->Name()), std::move(bytes));
   }
   item->stat.mode = stat.mode;
   item->stat.size = bytes.size();
@@ -308,7 +354,7 @@ Status Freezer::Done(FolderPtr folder) {
 
 Status Freezer::Finish(Folder* folder) {
   std::vector<Hash> nodes, kept_nodes;
-  auto keep = [this](const Hash& hash) { return store_.Keep(hash, 0); };
+  auto keep = [this](const Hash& hash) { return packs_kept_ || store_.Keep(hash, 0); };
   if (!folder->node_changed) {
     nodes = folder->cached->nodes();
     kept_nodes = folder->cached->kept_nodes();
@@ -321,7 +367,7 @@ Status Freezer::Finish(Folder* folder) {
   const Hash& kept = kept_nodes.empty() ? node : kept_nodes.front();
   if (use_cache_) Remember(*folder, nodes, kept_nodes);
   if (folder->above) {
-    Item& item = folder->above->items[folder->index_above];
+    Item& item = *folder->item_above;
     item.hash = node;
     item.kept = kept;
     item.stat.mode = S_IFDIR | folder->mode;
@@ -331,18 +377,19 @@ Status Freezer::Finish(Folder* folder) {
     kept_root_ = kept;
   }
   folder->fd.Reset();
-  folder->items = {};
-  folder->names = {};
+  folder->parts.clear();
   folder->targets.clear();
   return {};
 }
 
 Status Freezer::MakeNodes(Folder* folder, std::vector<Hash>* nodes, std::vector<Hash>* kept_nodes) {
   std::vector<const Item*> sorted;
-  sorted.reserve(folder->items.size());
-  for (const Item& item : folder->items) sorted.push_back(&item);
+  sorted.reserve(folder->count);
+  for (const Part& part : folder->parts) {
+    for (const Item& item : part.items) sorted.push_back(&item);
+  }
   std::sort(sorted.begin(), sorted.end(),
-            [&](const Item* a, const Item* b) { return folder->NameOf(*a) < folder->NameOf(*b); });
+            [](const Item* a, const Item* b) { return a->Name() < b->Name(); });
   TENON_TRY_VOID(MakeNode(*folder, sorted, false, nodes));
   kept_nodes->clear();
   const bool differs = std::any_of(sorted.begin(), sorted.end(),
@@ -358,14 +405,14 @@ Status Freezer::MakeNode(const Folder& folder, const std::vector<const Item*>& s
   for (const Item* item : sorted) {
     if (item->kind == CachedKind::kStaysHere && !kept) continue;
     NodeItem node;
-    node.name = folder.NameOf(*item);
+    node.name = item->Name();
     node.mode = item->stat.mode & kModeBits;
     node.hash = kept ? item->kept : item->hash;
     if (item->kind == CachedKind::kFolder) {
       node.type = EntryType::kFolder;
     } else if (item->kind == CachedKind::kSymlink) {
       node.type = EntryType::kSymlink;
-      node.target = folder.targets.at(static_cast<size_t>(item - folder.items.data()));
+      node.target = folder.targets.at(item);
     } else {
       node.size = item->stat.size;
     }
@@ -394,14 +441,15 @@ void Freezer::Remember(const Folder& folder, const std::vector<Hash>& nodes,
   }
   cache_changed_ = true;
   CachedFolderBuilder builder(folder.path, nodes, kept_nodes);
-  for (const Item& item : folder.items) {
-    CachedEntry entry;
-    entry.name = folder.NameOf(item);
-    entry.kind = item.kind;
-    entry.stat = item.stat;
-    entry.hash = item.hash;
-    entry.kept = item.kept;
-    builder.Add(entry);
+  for (const Part& part : folder.parts) {
+    std::vector<const Item*> listed;
+    for (const Item& item : part.items) listed.push_back(&item);
+    // Back into the order of the listing, which is that of the names in memory.
+    std::sort(listed.begin(), listed.end(),
+              [](const Item* a, const Item* b) { return a->name < b->name; });
+    for (const Item* item : listed) {
+      builder.Add({item->Name(), item->kind, item->stat, item->hash, item->kept});
+    }
   }
   std::string record = builder.Finish();
   std::lock_guard<std::mutex> lock(mutex_);
@@ -411,8 +459,8 @@ void Freezer::Remember(const Folder& folder, const std::vector<Hash>& nodes,
 // --- all of it ---
 
 void Freezer::WriteCache() {
-  if (!use_cache_ || (!cache_changed_ && !cache_.FromTheFuture())) return;
-  StatCacheBuilder builder(taken_ns_);
+  if (!use_cache_ || (!cache_changed_ && !cache_.FromTheFuture() && packs_kept_)) return;
+  StatCacheBuilder builder(taken_ns_, store_.PacksInUse());
   for (std::string_view record : old_records_) builder.Add(record);
   for (const std::string& record : new_records_) builder.Add(record);
   // A cache that cannot be written costs time, not truth.
@@ -427,6 +475,11 @@ Result<Frozen> Freezer::Run() {
       taken_ns_ = *now;
       cache_ = StatCache::Load(options_.stat_cache);
       cache_.SetNow(taken_ns_);
+      // Now and then each object is asked for all the same, so that packs that hold nothing of this
+      // project any more are not kept for ever.
+      const int64_t age_ns = taken_ns_ - cache_.taken_ns();
+      packs_kept_ = !cache_.empty() && age_ns >= 0 && age_ns < kTrustPacksNs &&
+                    store_.KeepPacks(cache_.packs());
     }
   }
   auto top = std::make_shared<Folder>();

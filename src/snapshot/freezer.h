@@ -6,10 +6,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -34,34 +36,38 @@ class Freezer {
  private:
   // An entry that goes into the snapshot.
   struct Item {
-    uint32_t name_at = 0;
+    const char* name = nullptr;  // in its part's names, with a NUL behind it
     uint8_t name_length = 0;
     CachedKind kind = CachedKind::kFile;
     size_t cached = CacheCursor::kNone;  // its entry in the cached folder
     FileStat stat;
     Hash hash, kept;
+
+    std::string_view Name() const { return {name, name_length}; }
+  };
+
+  // Some of a folder's names, complete before anybody works on them.
+  struct Part {
+    std::string names;
+    std::vector<Item> items;
   };
 
   struct Folder {
     std::shared_ptr<Folder> above;
-    size_t index_above = 0;  // of its item there
-    std::string path;        // within the root
+    Item* item_above = nullptr;
+    std::string path;  // within the root
     int depth = 0;
     uint32_t mode = 0;
     UniqueFd fd;
     std::shared_ptr<const IgnoreScope> rules;
     std::optional<CachedFolder> cached;
-    std::string names;
-    std::vector<Item> items;
-    std::map<size_t, std::string> targets;   // of symlinks, by item
-    std::atomic<size_t> pending{1};          // parts not done, listing included
-    std::atomic<bool> node_changed{false};   // the node must be made anew
-    std::atomic<bool> cache_changed{false};  // its record in the cache must be made anew
+    std::deque<Part> parts;                      // added to by the one who lists
+    size_t count = 0;                            // of items in all parts
+    std::map<const Item*, std::string> targets;  // of symlinks; guarded by the Freezer's mutex_
+    std::atomic<size_t> pending{1};              // tasks not done, listing included
+    std::atomic<bool> node_changed{false};       // the node must be made anew
+    std::atomic<bool> cache_changed{false};      // its record in the cache must be made anew
 
-    std::string_view NameOf(const Item& item) const {
-      return {names.data() + item.name_at, item.name_length};
-    }
-    const char* NameZ(const Item& item) const { return names.data() + item.name_at; }
     std::string PathOf(std::string_view name) const;
   };
   using FolderPtr = std::shared_ptr<Folder>;
@@ -73,9 +79,14 @@ class Freezer {
 
   Status DoFolder(const FolderPtr& folder);
   Status OpenIt(Folder* folder);
-  Status ReadRules(Folder* folder, const Listing& listing);
-  Status Sort(const FolderPtr& folder, Listing listing);
-  Status DoItems(const FolderPtr& folder, size_t begin, size_t end);
+  // Takes the ignore file that counts, if there is one. `listing`: all names; nullptr: go and look.
+  Status ReadRules(Folder* folder, const Listing* listing);
+  Status ListIt(const FolderPtr& folder);
+  // Decides what becomes of some names and adds the work to the pool.
+  Status AddPart(const FolderPtr& folder, Listing listing, CacheCursor* cursor);
+  void AddFolder(const FolderPtr& above, Item* item);
+  Status AddItems(const FolderPtr& folder, Part* part);
+  Status DoItems(const FolderPtr& folder, std::span<Item> items);
   Status DoItem(Folder* folder, Item* item, Counts* counts);
   Status DoFile(Folder* folder, Item* item, Counts* counts);
   Status DoSymlink(Folder* folder, Item* item);
@@ -105,6 +116,8 @@ class Freezer {
   bool use_cache_ = false;
   StatCache cache_;
   int64_t taken_ns_ = 0;
+  // The packs with all that the cache knows of are there and stay: no need to ask for each object.
+  bool packs_kept_ = false;
 
   std::atomic<uint64_t> files_{0}, bytes_{0}, files_hashed_{0}, bytes_hashed_{0}, ignored_{0};
   std::atomic<bool> cache_changed_{false};

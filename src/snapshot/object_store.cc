@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "base/file.h"
@@ -20,6 +21,12 @@ namespace {
 constexpr size_t kTooManyPacks = 64;
 // A folder changed less than this before it was listed may change again with the same time.
 constexpr int64_t kCoarsestClockNs = 2'000'000'000;
+
+// "packs/<name>.pack" → name
+std::string_view NameOfPack(std::string_view path) {
+  const std::string_view name = BaseName(path);
+  return name.substr(0, name.size() - std::string_view(".pack").size());
+}
 
 }  // namespace
 
@@ -101,7 +108,7 @@ std::optional<bool> ObjectStore::Impl::FindLarge(const Hash& hash) const {
 
 bool ObjectStore::Impl::IsPending(const Hash& hash) const {
   std::lock_guard<std::mutex> lock(write_mutex);
-  return (writer && writer->Find(hash)) || pending_large.contains(hash);
+  return (writer && writer->Has(hash)) || pending_large.contains(hash);
 }
 
 Error ObjectStore::Impl::Missing(const Hash& hash) const {
@@ -124,10 +131,8 @@ bool ObjectStore::Has(const Hash& hash) const {
 Status ObjectStore::Impl::ReadPending(const Hash& hash, std::string* out, bool* found) const {
   std::lock_guard<std::mutex> lock(write_mutex);
   if (!writer) return {};
-  const auto entry = writer->Find(hash);
-  if (!entry) return {};
-  *found = true;
-  return writer->Read(*entry, out);
+  TENON_TRY(*found, writer->Read(hash, out));
+  return {};
 }
 
 Status ObjectStore::ReadInto(const Hash& hash, std::string* out, bool* found) const {
@@ -240,8 +245,29 @@ bool ObjectStore::Keep(const Hash& hash, uint64_t size) {
   return impl_->IsPending(hash);
 }
 
+bool ObjectStore::KeepPacks(const std::vector<std::string>& names) {
+  std::map<std::string_view, std::shared_ptr<Pack>> there;
+  {
+    std::shared_lock<std::shared_mutex> lock(impl_->packs_mutex);
+    for (const auto& pack : impl_->packs) there.emplace(NameOfPack(pack->path()), pack);
+  }
+  for (const std::string& name : names) {
+    const auto found = there.find(name);
+    if (found == there.end() || !impl_->KeepPacked({found->second, {}})) return false;
+  }
+  return true;
+}
+
+std::vector<std::string> ObjectStore::PacksInUse() const {
+  std::lock_guard<std::mutex> lock(impl_->write_mutex);
+  std::vector<std::string> names;
+  for (const std::string& path : impl_->in_use) names.emplace_back(NameOfPack(path));
+  return names;
+}
+
 Error ObjectStore::Impl::FailLocked(Error error) {
-  writer.reset();
+  // A thread that compresses a block still reads it; Flush() drops the writer when it is done.
+  if (compressing == 0) writer.reset();
   pending_large.clear();
   folder.reset();
   failure = error;
@@ -261,7 +287,57 @@ Status ObjectStore::Impl::BeginLocked() {
   return {};
 }
 
-Result<Hash> ObjectStore::Put(std::string_view bytes) {
+Status ObjectStore::Impl::BeginPackLocked() {
+  TENON_TRY_VOID(BeginLocked());
+  if (writer) return {};
+  writer_path = folder->NewPath();
+  TENON_TRY(UniqueFd fd, OpenFile(writer_path, O_RDWR | O_CREAT | O_EXCL, 0400));
+  writer = std::make_unique<PackWriter>(std::move(fd));
+  return {};
+}
+
+Status ObjectStore::Impl::FailUnlessLocked(Status status) {
+  if (status.ok()) return {};
+  return FailLocked(std::move(status).error().Wrap("write to object store " + files.folder()));
+}
+
+// One object in a block of its own.
+Status ObjectStore::Impl::PutAlone(const Hash& hash, std::string_view bytes) {
+  const std::string_view frame = CompressIfItPays(bytes);
+  std::lock_guard<std::mutex> lock(write_mutex);
+  TENON_TRY_VOID(BeginPackLocked());
+  if (writer->Has(hash)) return {};  // another thread was faster
+  const std::string_view stored = frame.empty() ? bytes : frame;
+  return FailUnlessLocked(writer->AddBlock(hash, stored, static_cast<uint32_t>(bytes.size())));
+}
+
+// An object among others; whoever fills the block compresses it.
+Status ObjectStore::Impl::PutAmongOthers(const Hash& hash, std::string_view bytes) {
+  std::unique_lock<std::mutex> lock(write_mutex);
+  TENON_TRY_VOID(BeginPackLocked());
+  if (writer->Has(hash)) return {};
+  const uint64_t group = std::hash<std::thread::id>()(std::this_thread::get_id());
+  const auto full = writer->Append(hash, bytes, group);
+  if (!full) return {};
+  // Nobody may finish or drop the writer meanwhile.
+  ++compressing;
+  lock.unlock();
+  const std::string_view frame = CompressIfItPays(full->bytes);
+  lock.lock();
+  Status status = FailUnlessPlacing(*full, frame);
+  if (--compressing == 0) none_compressing.notify_all();
+  return status;
+}
+
+Status ObjectStore::Impl::FailUnlessPlacing(const PackWriter::FullBlock& full,
+                                            std::string_view frame) {
+  if (failure) return *failure;
+  return FailUnlessLocked(writer->Place(full, frame));
+}
+
+Result<Hash> ObjectStore::Put(std::string_view bytes) { return PutAs(bytes, false); }
+
+Result<Hash> ObjectStore::PutAs(std::string_view bytes, bool among_others) {
   if (bytes.size() >= kLargeObject) {
     TENON_TRY(const std::string temp, impl_->NewTempPath());
     TENON_TRY(const LargeObject object, StoreLargeBytes(bytes, temp));
@@ -269,22 +345,8 @@ Result<Hash> ObjectStore::Put(std::string_view bytes) {
   }
   const Hash hash = Sha256Of(bytes);
   if (Keep(hash, bytes.size())) return hash;
-  const std::string_view frame = CompressIfItPays(bytes);
-  std::lock_guard<std::mutex> lock(impl_->write_mutex);
-  TENON_TRY_VOID(impl_->BeginLocked());
-  if (!impl_->writer) {
-    impl_->writer_path = impl_->folder->NewPath();
-    auto fd = OpenFile(impl_->writer_path, O_RDWR | O_CREAT | O_EXCL, 0400);
-    if (!fd.ok()) return std::move(fd).error();
-    impl_->writer = std::make_unique<PackWriter>(std::move(*fd));
-  }
-  if (impl_->writer->Find(hash)) return hash;  // another thread was faster
-  Status added =
-      impl_->writer->Add(hash, frame.empty() ? bytes : frame, static_cast<uint32_t>(bytes.size()));
-  if (!added.ok()) {
-    return impl_->FailLocked(
-        std::move(added).error().Wrap("write to object store " + impl_->files.folder()));
-  }
+  TENON_TRY_VOID(among_others && bytes.size() < kOwnBlock ? impl_->PutAmongOthers(hash, bytes)
+                                                          : impl_->PutAlone(hash, bytes));
   return hash;
 }
 
@@ -309,10 +371,15 @@ Result<Hash> ObjectStore::PutFile(int fd, uint64_t expected_size,
   if (expected_size < kLargeObject) {
     thread_local std::string bytes;
     bytes.resize(expected_size + 1);  // one more, to see that it ends there
-    TENON_TRY(const size_t got, ReadAt(fd, bytes, 0));
-    if (got != expected_size) return Unavailable(std::string(kChangedWhileRead));
-    if (on_bytes) on_bytes(got);
-    return Put(std::string_view(bytes).substr(0, got));
+    ssize_t got;
+    do {
+      got = ::pread(fd, bytes.data(), bytes.size(), 0);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) return FromErrno("read", errno);
+    if (static_cast<uint64_t>(got) != expected_size)
+      return Unavailable(std::string(kChangedWhileRead));
+    if (on_bytes) on_bytes(expected_size);
+    return PutAs(std::string_view(bytes).substr(0, expected_size), true);
   }
   TENON_TRY(const std::string temp, impl_->NewTempPath());
   TENON_TRY(const LargeObject object, StoreLargeFile(fd, expected_size, temp, on_bytes));
@@ -359,15 +426,25 @@ Status ObjectStore::Impl::PublishPack() {
   std::unique_lock<std::shared_mutex> lock(packs_mutex);
   packs.push_back(std::move(pack));
   lock.unlock();
+  in_use.push_back(path);
   writer.reset();
   return {};
 }
 
-Status ObjectStore::Impl::FlushLocked() {
+Status ObjectStore::Impl::FlushLocked(std::unique_lock<std::mutex>* lock) {
+  none_compressing.wait(*lock, [this] { return compressing == 0; });
   if (failure) {
+    writer.reset();
     Error error = std::move(*failure);
     failure.reset();
     return error;
+  }
+  in_use.clear();
+  {
+    std::shared_lock<std::shared_mutex> packs_lock(packs_mutex);
+    for (const auto& pack : packs) {
+      if (pack->kept.exchange(false)) in_use.push_back(pack->path());
+    }
   }
   if (!folder) return {};
   Status status = PublishLarge();
@@ -384,10 +461,9 @@ Status ObjectStore::Impl::FlushLocked() {
 Status ObjectStore::Flush() {
   size_t count;
   {
-    std::lock_guard<std::mutex> lock(impl_->write_mutex);
-    TENON_TRY_VOID(impl_->FlushLocked());
+    std::unique_lock<std::mutex> lock(impl_->write_mutex);
+    TENON_TRY_VOID(impl_->FlushLocked(&lock));
     std::shared_lock<std::shared_mutex> packs_lock(impl_->packs_mutex);
-    for (const auto& pack : impl_->packs) pack->kept.store(false, std::memory_order_relaxed);
     count = impl_->packs.size();
   }
   // What was to be kept is kept; tidying up may fail and be done by the next one.

@@ -44,6 +44,12 @@ class ObjectStore {
   // Has(), for one who is going to rely on it: marks the object as used now, so that a Collect()
   // that runs at the same time leaves it alone. `size` is the object's.
   bool Keep(const Hash& hash, uint64_t size);
+  // The names of the packs in which everything small lies that was put or kept before the last
+  // Flush() and after the one before it.
+  std::vector<std::string> PacksInUse() const;
+  // Keep() for all that lies in these packs; false if one is not there any more. Packs never
+  // change, so this is as good as asking for each object.
+  bool KeepPacks(const std::vector<std::string>& names);
 
   // Adds objects. What was added can be read through the same store at once; other processes see it
   // and a power cut spares it after Flush(). A full disk is kUnavailable and leaves the store as it
@@ -76,6 +82,7 @@ class ObjectStore {
   // A small object; *found is false for a large one and for one that is not there.
   Status ReadInto(const Hash& hash, std::string* out, bool* found) const;
   Result<LargePlace> FindLarge(const Hash& hash) const;
+  Result<Hash> PutAs(std::string_view bytes, bool among_others);
   explicit ObjectStore(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

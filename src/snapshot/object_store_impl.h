@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -47,9 +48,14 @@ struct ObjectStore::Impl {
   bool KeepPacked(const InPack& found);
   bool KeepLarge(const Hash& hash);
   Status BeginLocked();
+  Status BeginPackLocked();
+  Status PutAlone(const Hash& hash, std::string_view bytes);
+  Status PutAmongOthers(const Hash& hash, std::string_view bytes);
+  Status FailUnlessLocked(Status status);
+  Status FailUnlessPlacing(const PackWriter::FullBlock& full, std::string_view frame);
   Result<std::string> NewTempPath();
   Result<Hash> AddLarge(const std::string& temp, const LargeObject& object);
-  Status FlushLocked();
+  Status FlushLocked(std::unique_lock<std::mutex>* lock);
   Status PublishLarge();
   Status PublishPack();
   // Drops everything not flushed; later calls answer `error` until Flush().
@@ -76,7 +82,10 @@ struct ObjectStore::Impl {
     bool compressed;
   };
   std::unordered_map<Hash, PendingLarge> pending_large;
+  std::vector<std::string> in_use;  // paths of packs, see PacksInUse()
   std::optional<Error> failure;
+  size_t compressing = 0;  // threads that are compressing a block of `writer`
+  std::condition_variable none_compressing;
 };
 
 }  // namespace tenon::snapshot

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "base/file.h"
@@ -18,19 +19,21 @@ namespace {
 
 constexpr std::string_view kMagic("TENPACK\x01", 8);
 constexpr std::string_view kEndMagic("TENPIDX\x01", 8);
-constexpr size_t kEntry = 48;
+constexpr size_t kEntry = 56;
 constexpr size_t kTables = 256 * 8;
 constexpr size_t kFooter = 24;
 constexpr size_t kBuffer = 1u << 20;
 // No honest writer comes near; keeps a damaged index from asking for gigabytes.
-constexpr uint32_t kMaxRaw = 64u << 20;
+constexpr uint32_t kMaxRaw = 4u << 20;
 
 PackEntry DecodeEntry(const char* p) {
   PackEntry entry;
   std::memcpy(entry.hash.bytes.data(), p, 32);
   entry.offset = Load64(p + 32);
   entry.stored = Load32(p + 40);
-  entry.raw = Load32(p + 44);
+  entry.block_raw = Load32(p + 44);
+  entry.at = Load32(p + 48);
+  entry.raw = Load32(p + 52);
   return entry;
 }
 
@@ -38,6 +41,8 @@ void AppendEntry(std::string* out, const PackEntry& entry) {
   out->append(entry.hash.raw());
   Append64(out, entry.offset);
   Append32(out, entry.stored);
+  Append32(out, entry.block_raw);
+  Append32(out, entry.at);
   Append32(out, entry.raw);
 }
 
@@ -49,26 +54,35 @@ size_t Guess(const char* hash, size_t n) {
   return static_cast<size_t>(uint64_t{__builtin_bswap32(next)} * n >> 32);
 }
 
-}  // namespace
+bool IsPlausible(const PackEntry& entry) {
+  return entry.block_raw <= kMaxRaw && entry.stored <= entry.block_raw &&
+         entry.raw <= entry.block_raw && entry.at <= entry.block_raw - entry.raw;
+}
 
-Status ReadPacked(int fd, const PackEntry& entry, std::string* out) {
-  TENON_EXPECT_PEER(entry.raw <= kMaxRaw && entry.stored <= entry.raw,
-                    "sizes in the index make no sense");
-  out->resize(entry.raw);
-  if (entry.stored == entry.raw) {
-    TENON_TRY(const size_t got, ReadAt(fd, *out, entry.offset));
-    TENON_EXPECT_PEER(got == entry.raw, "cut short");
-  } else {
-    thread_local std::string stored;
-    stored.resize(entry.stored);
-    TENON_TRY(const size_t got, ReadAt(fd, stored, entry.offset));
-    TENON_EXPECT_PEER(got == entry.stored, "cut short");
-    TENON_TRY_VOID(DecompressExactly(stored, *out));
-  }
-  TENON_EXPECT_PEER(Sha256Of(*out) == entry.hash,
+Status ReadExactly(int fd, std::span<char> out, uint64_t offset) {
+  TENON_TRY(const size_t got, ReadAt(fd, out, offset));
+  TENON_EXPECT_PEER(got == out.size(), "cut short");
+  return {};
+}
+
+Status CheckHash(const PackEntry& entry, std::string_view bytes) {
+  TENON_EXPECT_PEER(Sha256Of(bytes) == entry.hash,
                     "the bytes of object " + entry.hash.Hex() + " do not have its hash");
   return {};
 }
+
+std::atomic<uint64_t> next_id{1};
+
+// The block a thread decompressed last.
+struct LastBlock {
+  uint64_t pack = 0;
+  uint64_t offset = 0;
+  std::string bytes;
+};
+
+}  // namespace
+
+Pack::Pack() : id_(next_id.fetch_add(1)) {}
 
 Result<std::shared_ptr<Pack>> Pack::Open(const std::string& path) {
   TENON_TRY(UniqueFd fd, OpenFile(path, O_RDONLY));
@@ -158,8 +172,37 @@ Result<std::vector<PackEntry>> Pack::Entries() const {
   return entries;
 }
 
+Status Pack::ReadBlock(const PackEntry& entry, std::string* stored) const {
+  TENON_EXPECT_PEER(IsPlausible(entry), "pack " + path_ + ": its index makes no sense");
+  stored->resize(entry.stored);
+  Status status = ReadExactly(fd_.get(), *stored, entry.offset);
+  if (!status.ok()) return std::move(status).error().Wrap("pack " + path_);
+  return {};
+}
+
 Status Pack::Read(const PackEntry& entry, std::string* out) const {
-  Status status = ReadPacked(fd_.get(), entry, out);
+  thread_local std::string stored;
+  thread_local LastBlock last;
+  auto read = [&]() -> Status {
+    TENON_EXPECT_PEER(IsPlausible(entry), "its index makes no sense");
+    out->resize(entry.raw);
+    if (entry.stored == entry.block_raw) {
+      TENON_TRY_VOID(ReadExactly(fd_.get(), *out, entry.offset + entry.at));
+      return CheckHash(entry, *out);
+    }
+    if (last.pack != id_ || last.offset != entry.offset || last.bytes.size() != entry.block_raw) {
+      last.pack = 0;  // until it is whole
+      stored.resize(entry.stored);
+      TENON_TRY_VOID(ReadExactly(fd_.get(), stored, entry.offset));
+      last.bytes.resize(entry.block_raw);
+      TENON_TRY_VOID(DecompressExactly(stored, last.bytes));
+      last.pack = id_;
+      last.offset = entry.offset;
+    }
+    out->assign(last.bytes, entry.at, entry.raw);
+    return CheckHash(entry, *out);
+  };
+  Status status = read();
   if (!status.ok()) return std::move(status).error().Wrap("pack " + path_);
   return {};
 }
@@ -168,35 +211,79 @@ PackWriter::PackWriter(UniqueFd fd) : fd_(std::move(fd)), buffer_(kMagic), slots
 
 size_t PackWriter::Slot(const Hash& hash) const {
   size_t slot = std::hash<Hash>()(hash) & (slots_.size() - 1);
-  while (slots_[slot] && entries_[slots_[slot] - 1].hash != hash) {
+  while (slots_[slot] && added_[slots_[slot] - 1].hash != hash) {
     slot = (slot + 1) & (slots_.size() - 1);
   }
   return slot;
 }
 
-std::optional<PackEntry> PackWriter::Find(const Hash& hash) const {
-  const uint32_t index = slots_[Slot(hash)];
-  if (index == 0) return std::nullopt;
-  return entries_[index - 1];
-}
-
-void PackWriter::Grow() {
+void PackWriter::AddEntry(const Added& added) {
+  TENON_CHECK(added_.size() < 0x7fffffff);
+  added_.push_back(added);
+  if (added_.size() * 2 <= slots_.size()) {
+    slots_[Slot(added.hash)] = static_cast<uint32_t>(added_.size());
+    return;
+  }
   slots_.assign(slots_.size() * 2, 0);
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    slots_[Slot(entries_[i].hash)] = static_cast<uint32_t>(i + 1);
+  for (size_t i = 0; i < added_.size(); ++i) {
+    slots_[Slot(added_[i].hash)] = static_cast<uint32_t>(i + 1);
   }
 }
 
-Status PackWriter::Add(const Hash& hash, std::string_view stored, uint32_t raw) {
-  TENON_CHECK(stored.size() <= raw && entries_.size() < 0x7fffffff);
+std::optional<PackWriter::FullBlock> PackWriter::Append(const Hash& hash, std::string_view bytes,
+                                                        uint64_t group) {
+  auto [open, is_new] = open_.try_emplace(group, static_cast<uint32_t>(blocks_.size()));
+  if (is_new) {
+    blocks_.emplace_back();
+    if (!spare_.empty()) {
+      blocks_.back().bytes = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    blocks_.back().bytes.reserve(kBlock + kOwnBlock);
+  }
+  const uint32_t index = open->second;
+  Block& block = blocks_[index];
+  AddEntry({hash, index, static_cast<uint32_t>(block.bytes.size()),
+            static_cast<uint32_t>(bytes.size())});
+  block.bytes += bytes;
+  if (block.bytes.size() < kBlock) return std::nullopt;
+  open_.erase(open);
+  return FullBlock{index, block.bytes};
+}
+
+Status PackWriter::Place(const FullBlock& full, std::string_view frame) {
+  Block& block = blocks_[full.index];
+  block.raw = static_cast<uint32_t>(block.bytes.size());
+  TENON_TRY_VOID(Store(&block, frame.empty() ? block.bytes : frame));
+  block.bytes.clear();
+  spare_.push_back(std::move(block.bytes));
+  return {};
+}
+
+Status PackWriter::Store(Block* block, std::string_view stored) {
+  TENON_CHECK(!block->placed && stored.size() <= block->raw);
   if (buffer_.size() + stored.size() > kBuffer) TENON_TRY_VOID(Drain());
-  const uint64_t offset = written_ + buffer_.size();
+  block->offset = written_ + buffer_.size();
+  block->stored = static_cast<uint32_t>(stored.size());
+  block->placed = true;
   buffer_ += stored;
-  entries_.push_back({hash, offset, static_cast<uint32_t>(stored.size()), raw});
-  if (entries_.size() * 2 > slots_.size()) {
-    Grow();
-  } else {
-    slots_[Slot(hash)] = static_cast<uint32_t>(entries_.size());
+  return {};
+}
+
+Status PackWriter::AddBlock(const Hash& hash, std::string_view stored, uint32_t raw) {
+  blocks_.emplace_back();
+  blocks_.back().raw = raw;
+  TENON_TRY_VOID(Store(&blocks_.back(), stored));
+  AddEntry({hash, static_cast<uint32_t>(blocks_.size() - 1), 0, raw});
+  return {};
+}
+
+Status PackWriter::CopyBlock(std::string_view stored, const std::vector<PackEntry>& entries) {
+  blocks_.emplace_back();
+  blocks_.back().raw = entries.front().block_raw;
+  TENON_TRY_VOID(Store(&blocks_.back(), stored));
+  for (const PackEntry& entry : entries) {
+    AddEntry({entry.hash, static_cast<uint32_t>(blocks_.size() - 1), entry.at, entry.raw});
   }
   return {};
 }
@@ -215,28 +302,55 @@ Status PackWriter::Drain() {
   return {};
 }
 
-Status PackWriter::Read(const PackEntry& entry, std::string* out) {
+PackEntry PackWriter::EntryOf(const Added& added) const {
+  const Block& block = blocks_[added.block];
+  return {added.hash, block.offset, block.stored, block.raw, added.at, added.raw};
+}
+
+Result<bool> PackWriter::Read(const Hash& hash, std::string* out) {
+  const uint32_t index = slots_[Slot(hash)];
+  if (index == 0) return false;
+  const Added& added = added_[index - 1];
+  const Block& block = blocks_[added.block];
+  if (!block.placed) {
+    out->assign(block.bytes, added.at, added.raw);
+    return true;
+  }
   TENON_TRY_VOID(Drain());
-  return ReadPacked(fd_.get(), entry, out);
+  std::string stored(block.stored, '\0'), bytes(block.raw, '\0');
+  TENON_TRY_VOID(ReadExactly(fd_.get(), stored, block.offset));
+  if (block.stored == block.raw) {
+    bytes = std::move(stored);
+  } else {
+    TENON_TRY_VOID(DecompressExactly(stored, bytes));
+  }
+  out->assign(bytes, added.at, added.raw);
+  TENON_TRY_VOID(CheckHash(EntryOf(added), *out));
+  return true;
 }
 
 Status PackWriter::Finish() {
-  std::sort(entries_.begin(), entries_.end(),
-            [](const PackEntry& a, const PackEntry& b) { return a.hash < b.hash; });
+  for (const auto& [group, index] : open_) {
+    const std::string_view bytes = blocks_[index].bytes;
+    TENON_TRY_VOID(Place({index, bytes}, CompressIfItPays(bytes)));
+  }
+  open_.clear();
+  std::sort(added_.begin(), added_.end(),
+            [](const Added& a, const Added& b) { return a.hash < b.hash; });
   const uint64_t entries_at = written_ + buffer_.size();
   std::string index, tables;
-  index.reserve(entries_.size() * kEntry);
+  index.reserve(added_.size() * kEntry);
   size_t at = 0;
   for (int first = 0; first < 256; ++first) {
     const size_t begin = index.size();
-    for (; at < entries_.size() && entries_[at].hash.bytes[0] == first; ++at) {
-      AppendEntry(&index, entries_[at]);
+    for (; at < added_.size() && added_[at].hash.bytes[0] == first; ++at) {
+      AppendEntry(&index, EntryOf(added_[at]));
     }
     Append32(&tables, static_cast<uint32_t>(at));
     Append32(&tables, Crc32c(std::string_view(index).substr(begin)));
   }
   Append64(&tables, entries_at);
-  Append32(&tables, static_cast<uint32_t>(entries_.size()));
+  Append32(&tables, static_cast<uint32_t>(added_.size()));
   Append32(&tables, Crc32c(tables));
   tables += kEndMagic;
   buffer_ += index;

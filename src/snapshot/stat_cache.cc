@@ -18,7 +18,8 @@ namespace tenon::snapshot {
 namespace {
 
 constexpr std::string_view kMagic("TENSTAT\x01", 8);
-constexpr size_t kHeader = 16;
+constexpr size_t kHeader = 20;
+constexpr size_t kPackName = 32;
 constexpr size_t kFooter = 16;
 constexpr size_t kSlot = 16;
 constexpr size_t kEntry = 8 * 4 + 4 + 1 + 1 + 32;
@@ -88,6 +89,11 @@ StatCache StatCache::FromBytes(std::string bytes) {
   if (!std::has_single_bit(slots) || slots_at < kHeader || slots_at > bytes.size() ||
       bytes.size() - kFooter - slots_at != uint64_t{slots} * kSlot) {
     return cache;
+  }
+  const uint64_t packs = Load32(bytes.data() + 16);
+  if (packs * kPackName > slots_at - kHeader) return cache;
+  for (uint64_t i = 0; i < packs; ++i) {
+    cache.packs_.push_back(bytes.substr(kHeader + i * kPackName, kPackName));
   }
   cache.taken_ns_ = static_cast<int64_t>(Load64(bytes.data() + 8));
   cache.slots_at_ = slots_at;
@@ -173,8 +179,14 @@ std::string CachedFolderBuilder::Finish() {
   return std::move(bytes_);
 }
 
-StatCacheBuilder::StatCacheBuilder(int64_t taken_ns) : bytes_(kMagic) {
+StatCacheBuilder::StatCacheBuilder(int64_t taken_ns, const std::vector<std::string>& packs)
+    : bytes_(kMagic) {
   Append64(&bytes_, static_cast<uint64_t>(taken_ns));
+  Append32(&bytes_, static_cast<uint32_t>(packs.size()));
+  for (const std::string& pack : packs) {
+    TENON_CHECK(pack.size() == kPackName);
+    bytes_ += pack;
+  }
 }
 
 void StatCacheBuilder::Add(std::string_view record) {

@@ -78,6 +78,9 @@ class StatCache {
   bool FromTheFuture() const { return taken_ns_ > now_ns_; }
 
   bool empty() const { return slots_ == 0; }
+  int64_t taken_ns() const { return taken_ns_; }
+  // The packs of the store in which all objects it knows of lie, but the large ones.
+  const std::vector<std::string>& packs() const { return packs_; }
 
  private:
   std::string bytes_;
@@ -85,6 +88,7 @@ class StatCache {
   uint32_t slots_ = 0;
   int64_t taken_ns_ = 0;
   int64_t now_ns_ = 0;
+  std::vector<std::string> packs_;
 };
 
 // Makes the record of one folder.
@@ -105,7 +109,7 @@ class CachedFolderBuilder {
 // at.
 class StatCacheBuilder {
  public:
-  explicit StatCacheBuilder(int64_t taken_ns);
+  StatCacheBuilder(int64_t taken_ns, const std::vector<std::string>& packs);
   void Add(std::string_view record);  // a whole record, new or from an older cache
   std::string Finish();
 
