@@ -30,8 +30,13 @@ std::string Short(double value) {
 
 struct Range {
   double low = 0, high = 0;
-  // Where `value` lies, from 0 to 1; the middle when there is no range.
-  double At(double value) const { return high > low ? (value - low) / (high - low) : 0.5; }
+  // Where `value` lies, from 0 to 1; the middle when there is no range. In long double, because the
+  // difference of two doubles may be more than a double can hold.
+  double At(double value) const {
+    if (high <= low) return 0.5;
+    return static_cast<double>((static_cast<long double>(value) - low) /
+                               (static_cast<long double>(high) - low));
+  }
 };
 
 std::vector<ChartPoint> Finite(const std::vector<ChartPoint>& points) {

@@ -104,6 +104,8 @@ TEST(Chart, HugeAndTinyValuesLeaveTheCanvas) {
   for (const auto& line : Lines(DrawChart("t", {{0, -big}, {1, big}, {2, 5e-324}}, 40, 6))) {
     EXPECT_LE(DisplayWidth(line), 40u) << line;
   }
+  EXPECT_EQ(DrawSparkline({{0, -big}, {1, 0}, {2, big}}, 3), "▁▅█");
+  EXPECT_EQ(DrawSparkline({{0, 0}, {1, 5e-324}}, 3), "▁█");
 }
 
 }  // namespace

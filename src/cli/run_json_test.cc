@@ -107,7 +107,7 @@ TEST(RunToJson, NanMakesInvalidJson) {
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_TRUE(parsed->as_object().at("a").is_null());
   EXPECT_TRUE(parsed->as_object().at("b").is_null());
-  EXPECT_EQ(json::Print(parsed->as_object().at("c")), "[1E0,null,3E0]");
+  EXPECT_EQ(json::Print(parsed->as_object().at("c")), "[1.0,null,3.0]");
 }
 
 TEST(RunToJson, BytesThatAreNotUtf8) {
