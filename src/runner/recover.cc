@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verb `recover`: the true end of a run whose runner is gone, written by the next one who
 // looks.
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "base/file.h"
 #include "executor/cgroup.h"
@@ -16,6 +18,8 @@ namespace tenon::runner {
 namespace {
 
 constexpr int64_t kEndLimitUs = 10'000'000;
+constexpr int64_t kDyingUs = 2'000'000;
+constexpr useconds_t kLookUs = 5'000;
 constexpr int kCanceledCode = 143;
 
 json::Object Answer(run::State state, bool recovered) {
@@ -77,13 +81,29 @@ run::End MakeEnd(const Facts& facts, bool rebooted, run::Proof proof) {
   return end;
 }
 
+// Whether somebody holds the segment. A supervisor that was killed while its other thread waited
+// for the disk is dead to the eye but keeps the lock until the disk has answered; that is waited
+// for.
+Result<bool> IsAlive(const std::string& segment) {
+  int64_t deadline = SystemClock().MonotonicUs() + kDyingUs;
+  for (;;) {
+    TENON_TRY(bool locked, IsLockedByOther(segment));
+    if (!locked) return false;
+    auto handle = ReadHandle(segment);
+    bool dying = handle.ok() && *handle && (*handle)->process.start_ticks != 0 &&
+                 CheckProcess((*handle)->process) == Liveness::kGone;
+    if (!dying || SystemClock().MonotonicUs() >= deadline) return true;
+    ::usleep(kLookUs);
+  }
+}
+
 }  // namespace
 
 Result<json::Object> Recover(const RunName& run) {
   run::RunFolder folder = run.Folder();
   std::string segment = folder.host_segment();
   if (!Exists(segment)) return NotFound("run " + run.run_id + " has not started here");
-  TENON_TRY(bool alive, IsLockedByOther(segment));
+  TENON_TRY(bool alive, IsAlive(segment));
   if (!alive) {
     // Only a run without an end needs the lock, and with it the right to write.
     TENON_TRY(Facts before, ReadFacts(segment));

@@ -217,7 +217,8 @@ def store_tree(store, folder):
     root = node(folder)
     entries, body = [], b"TENPACK\1"
     for digest, data in objects.items():
-        entries.append(digest + struct.pack("<QII", len(body), len(data), len(data)))
+        size = len(data)  # a block of its own, not compressed
+        entries.append(digest + struct.pack("<QIIII", len(body), size, size, 0, size))
         body += data
     entries.sort()
     buckets, done = b"", 0
