@@ -91,7 +91,7 @@ struct Notice {
 
 // What was looked at to say that nothing of the run is left.
 struct Proof {
-  std::string method;  // "cgroup", "scan", "none"
+  std::string method;  // "cgroup", "subreaper", "scan", "none"
   int64_t ended = 0;   // processes we had to end
   int64_t left = 0;    // processes still there
   int64_t unseen = 0;  // processes whose environment could not be read, other users' left out

@@ -6,6 +6,7 @@
 //   client-id                    this client
 //   objects/                     contents by hash (snapshots, outputs)
 //   stat-cache/<project>         what Freeze() knew last time
+//   shim/<hash>/                 Python path of scripts, by content
 //   history.db                   index over runs/*/; can be dropped
 //   numbers/<project>            last run number of a project
 //   runs/<run id>/
@@ -54,7 +55,6 @@ class RunFolder {
   std::string spec() const { return path_ + "/spec.json"; }
   std::string cancel_request() const { return path_ + "/cancel.json"; }
   std::string metrics() const { return path_ + "/metrics"; }
-  std::string shim() const { return path_ + "/shim"; }
   std::string work() const { return path_ + "/work"; }
   std::string outputs() const { return path_ + "/work/outputs"; }
   std::string runner_log() const { return path_ + "/runner.log"; }

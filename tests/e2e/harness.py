@@ -267,7 +267,22 @@ class Tenon:
             time.sleep(0.02)
         for process in self._started:
             process.wait()
+        remove_cgroups(self.home)
         return left
+
+
+def remove_cgroups(home):
+    """What a runner that was killed could not remove itself, and nobody looked after."""
+    for spec in Path(home).glob("runs/*/spec.json"):
+        try:
+            key = json.loads(spec.read_text())["spec"]["key"]
+        except (OSError, ValueError, KeyError):
+            continue
+        for folder in Path("/sys/fs/cgroup").glob(f"**/tenon-{key}"):
+            try:
+                folder.rmdir()
+            except OSError:
+                pass
 
 
 def marked_processes(home):
