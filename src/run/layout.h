@@ -9,12 +9,14 @@
 //   shim/<hash>/                 Python path of scripts, by content
 //   history.db                   index over runs/*/; can be dropped
 //   numbers/<project>            last run number of a project
+//   kept-trees/<root hash>       snapshots that are kept without a run
 //   runs/<run id>/
 //     near-<client>.tj           near segment
-//     host.tj                    the runner's segment (on other hosts: a copy, as far as it was
-//     heard) spec.json                  what the runner was asked to do cancel.json a request to
-//     stop, if any metrics/                   metric files of the script shim/ Python path of the
-//     script work/                      the copy of the project; the script's working directory
+//     host.tj                    the runner's segment (of other hosts: a copy as far as heard)
+//     spec.json                  what the runner was asked to do
+//     cancel.json                a request to stop, until the runner has recorded it
+//     metrics/                   metric files of the script
+//     work/                      the copy of the project; the script's working directory
 //     runner.log                 the runner's own words when it cannot write the journal
 #ifndef TENON_RUN_LAYOUT_H_
 #define TENON_RUN_LAYOUT_H_

@@ -9,14 +9,12 @@
 // may be repeated; a repeat answers as the first did.
 //
 //   start    {protocol, home, run_id, spec, environment, secrets, version}
-//            → {runner: {pid, start_ticks, boot_id}} once the supervisor holds the lock of its
-//            segment
-//              and its first record is on disk. Repeated for a run that has started: its handle.
-//   cancel   {protocol, home, run_id, grace_us, who} → {state}; returns when the request is
-//   recorded recover  {protocol, home, run_id} → {state, recovered}; writes the true end of a run
-//   whose runner
-//            is gone (ends what is left of it, reads what its script still logged); a live run:
-//            {state}
+//            → {runner: {pid, start_ticks, boot_id}} once the supervisor holds its segment's lock
+//            and its first record is on disk. For a run that was started before: its handle.
+//   cancel   {protocol, home, run_id, grace_us, who} → {state} when the request is recorded
+//   recover  {protocol, home, run_id} → {state, recovered}. Writes the true end of a run whose
+//            runner is gone: ends what is left of it, reads what its script still logged. A live
+//            run is left alone.
 //   version  no input; prints the first line only
 #ifndef TENON_RUN_VERBS_H_
 #define TENON_RUN_VERBS_H_
