@@ -7,12 +7,14 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <map>
 #include <random>
 #include <string>
 #include <string_view>
 
 #include "base/check.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/temp_folder.h"
 
 namespace tenon::snapshot {
@@ -31,6 +33,36 @@ inline std::string RandomBytes(size_t size, uint64_t seed) {
   std::string bytes(size, '\0');
   for (char& c : bytes) c = static_cast<char>(random());
   return bytes;
+}
+
+// What lies in a folder: path → type, mode and contents, in words that tests can compare.
+inline void DescribeInto(const std::string& folder, const std::string& path,
+                         std::map<std::string, std::string>* out) {
+  auto names = ListDir(JoinPath(folder, path));
+  TENON_CHECK(names.ok());
+  for (const std::string& name : *names) {
+    const std::string inner = path.empty() ? name : path + "/" + name;
+    const std::string full = JoinPath(folder, inner);
+    struct stat info;
+    TENON_CHECK(::lstat(full.c_str(), &info) == 0);
+    const std::string mode = std::to_string(info.st_mode & 07777);
+    if (S_ISDIR(info.st_mode)) {
+      (*out)[inner] = "folder " + mode;
+      DescribeInto(folder, inner, out);
+    } else if (S_ISLNK(info.st_mode)) {
+      (*out)[inner] = "symlink " + *ReadLink(full);
+    } else {
+      auto bytes = ReadFile(full, size_t{1} << 30);
+      TENON_CHECK(bytes.ok());
+      (*out)[inner] =
+          "file " + mode + " " + (bytes->size() > 4096 ? Sha256Of(*bytes).Hex() : *bytes);
+    }
+  }
+}
+inline std::map<std::string, std::string> Describe(const std::string& folder) {
+  std::map<std::string, std::string> out;
+  DescribeInto(folder, "", &out);
+  return out;
 }
 
 }  // namespace tenon::snapshot
