@@ -18,6 +18,7 @@
 #include "engine/git.h"
 #include "engine/runs.h"
 #include "journal/writer.h"
+#include "run/mask_spec.h"
 
 namespace tenon::engine {
 namespace {
@@ -78,17 +79,6 @@ Result<int64_t> TakeRunNumber(Context& context, const std::string& project_id) {
   TENON_TRY(auto fd, OpenFile(path, O_WRONLY));
   TENON_TRY_VOID(WriteAllAt(fd.get(), std::to_string(last + 1) + "\n", 0));
   return last + 1;
-}
-
-// Everything that is recorded about a run goes through here, so that no secret value is ever
-// written.
-run::RunSpec MaskedSpec(const run::RunSpec& spec, const Masker& masker) {
-  if (masker.empty()) return spec;
-  run::RunSpec masked = spec;
-  for (auto& argument : masked.arguments) argument = masker.Mask(argument);
-  for (auto& [name, value] : masked.parameters) value = masker.Mask(value);
-  for (auto& [name, value] : masked.environment) value = masker.Mask(value);
-  return masked;
 }
 
 Masker MaskerFor(const std::vector<Secret>& secrets) {
@@ -159,7 +149,7 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
   if (!writer.ok()) return give_up(std::move(writer).error());
   auto recorded = [&]() -> Status {
     TENON_TRY_VOID(
-        writer->Append(run::Submitted{MaskedSpec(spec, masker), client, context.version}));
+        writer->Append(run::Submitted{run::MaskSpec(spec, masker), client, context.version}));
     for (const run::Step& step : steps) TENON_TRY_VOID(writer->Append(step));
     for (run::Notice notice : notices) {
       notice.text = masker.Mask(notice.text);

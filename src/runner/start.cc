@@ -19,6 +19,7 @@
 #include "executor/executor.h"
 #include "journal/writer.h"
 #include "run/env_vars.h"
+#include "run/mask_spec.h"
 #include "run/verbs.h"
 #include "runner/facts.h"
 #include "runner/recorder.h"
@@ -44,19 +45,11 @@ json::Object HandleToJson(const run::RunnerStarted& started) {
   return answer;
 }
 
-run::RunSpec MaskSpec(const run::RunSpec& spec, const Masker& masker) {
-  run::RunSpec masked = spec;
-  for (std::string& argument : masked.arguments) argument = masker.Mask(argument);
-  for (auto& [name, value] : masked.parameters) value = masker.Mask(value);
-  for (auto& [name, value] : masked.environment) value = masker.Mask(value);
-  return masked;
-}
-
 Status WriteSpec(const StartRequest& request, const std::string& version) {
   json::Object object;
   object["protocol"] = run::kProtocol;
   object["version"] = version;
-  object["spec"] = MaskSpec(request.spec, Masker(request.SecretValues())).ToJson();
+  object["spec"] = run::MaskSpec(request.spec, Masker(request.SecretValues())).ToJson();
   return WriteFileAtomically(request.run.Folder().spec(), json::Print(object) + "\n", 0644,
                              Durability::kProcess);
 }
