@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/source_tree.h"
 #include "history/test_journal.h"
 
 namespace tenon::history {
 namespace {
 
 std::string DataFile(std::string_view name) {
-  // Unit tests are built with absolute paths: src/history/schema_test.cc → tests/data.
-  return JoinPath(DirName(DirName(DirName(__FILE__))), "tests/data/" + std::string(name));
+  return SourcePath("tests/data/" + std::string(name));
 }
 
 // The runs in tests/data/history-v1.db. It was written by the first release and stays as it is; a

@@ -3,19 +3,16 @@
 // of each run configuration says.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <string>
 
+#include "base/source_tree.h"
 #include "project/project.h"
 #include "project/resolve.h"
 
 namespace tenon::project {
 namespace {
 
-std::string Folder(const std::string& name) {
-  const auto source = std::filesystem::path(__FILE__).parent_path();
-  return (source / "../../tests/data/projects" / name).lexically_normal().string();
-}
+std::string Folder(const std::string& name) { return SourcePath("tests/data/projects/" + name); }
 
 std::string Describe(const std::string& name, const std::string& script) {
   const Result<Project> project = OpenProject(Folder(name), std::nullopt);

@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "base/source_tree.h"
 #include "base/text.h"
 
 namespace tenon::runner {
@@ -615,7 +616,7 @@ TEST_F(MetricFilesTest, NamesThatAreNotChunksAreLeftAlone) {
 TEST_F(MetricFilesTest, RealShimLosesNothingWhileBeingRead) {
   auto python = FindProgram("python3", getenv("PATH") ? getenv("PATH") : "/usr/bin");
   if (!python) GTEST_SKIP() << "no python3 on PATH";
-  std::string shim = DirName(__FILE__) + "/../../python";
+  std::string shim = SourcePath("python");
   ASSERT_TRUE(IsDirectory(shim)) << shim;
   const std::string script = R"(
 import os, sys, threading, tenon

@@ -182,7 +182,7 @@ def test_a_timeout_is_a_failure_with_its_own_code(runner):
 
 
 def test_a_timeout_kills_a_script_that_ignores_term(runner):
-    end = runner.start(IGNORER, timeout_us=300_000, grace_us=200_000).wait().end
+    end = runner.start(IGNORER, timeout_us=3_000_000, grace_us=200_000).wait().end
     assert (end["exit_code"], end["signal"]) == (124, 9)
 
 
