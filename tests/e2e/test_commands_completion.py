@@ -86,7 +86,7 @@ def test_zsh_completes_commands_and_choices(tenon):
         _describe() {{ print -l -- "${{(@P)2%%:*}}"; }}
         source {script}
         words=(tenon hist); CURRENT=2; _tenon
-        print =====; words=(tenon history list -o ''); CURRENT=5; _tenon
+        print '====='; words=(tenon history list -o ''); CURRENT=5; _tenon
     """
     done = subprocess.run(["zsh", "-f", "-c", code], env=with_tenon_on_path(tenon), capture_output=True,
                           text=True, check=True, timeout=60)
