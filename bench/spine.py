@@ -96,7 +96,7 @@ def history(b):
     fill = ROOT / "build/bench/bench/history_fill"
     for runs in (1000,) if b.quick else (1000, 100000):
         home = b.folder / f"history-{runs}"
-        subprocess.run([fill, home, str(runs)], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([fill, home, "fill", str(runs)], check=True, stdout=subprocess.DEVNULL)
         env = dict(b.env, TENON_HOME=str(home))
         n = 20
         options = ["--all-projects", "-n", "1000"]
