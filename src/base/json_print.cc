@@ -65,9 +65,24 @@ void AppendControl(std::string& out, unsigned char c) {
   }
 }
 
+// How many bytes at the beginning are plain ASCII that JSON takes as it is.
+size_t PlainLength(std::string_view text) {
+  size_t n = 0;
+  while (n < text.size() && text[n] >= 0x20 && text[n] < 0x7f && text[n] != '"' &&
+         text[n] != '\\') {
+    ++n;
+  }
+  return n;
+}
+
 void AppendString(std::string& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
+    if (const size_t plain = PlainLength(text); plain > 0) {
+      out += text.substr(0, plain);
+      text.remove_prefix(plain);
+      continue;
+    }
     unsigned char c = static_cast<unsigned char>(text.front());
     if (c < 0x20 || c == '"' || c == '\\') {
       AppendControl(out, c);
@@ -201,6 +216,7 @@ std::string PrintPretty(const Value& value, bool color) {
 }
 
 std::string EncodeBytes(std::string_view bytes) {
+  if (PlainLength(bytes) == bytes.size()) return std::string(bytes);
   std::string text;
   text.reserve(bytes.size());
   while (!bytes.empty()) {

@@ -137,6 +137,10 @@ std::string ForTerminal(std::string_view bytes) {
 }
 
 size_t DisplayWidth(std::string_view utf8) {
+  // Nearly everything is plain ASCII, and tables ask for every cell.
+  if (std::all_of(utf8.begin(), utf8.end(), [](char c) { return c >= 0x20 && c < 0x7F; })) {
+    return utf8.size();
+  }
   size_t width = 0;
   while (!utf8.empty()) {
     Utf8Char next = NextUtf8(utf8);

@@ -11,7 +11,12 @@ namespace tenon::engine {
 
 Result<history::HistoryStore*> Context::History() {
   if (!history_store) {
-    TENON_TRY(history_store, history::OpenHistory(home.root()));
+    // Looking at a home that is not there makes none: it is empty.
+    if (!Exists(home.root())) {
+      history_store = history::MakeMemoryStore();
+    } else {
+      TENON_TRY(history_store, history::OpenHistory(home.root()));
+    }
   }
   return history_store.get();
 }

@@ -351,3 +351,13 @@ def test_progress_and_colour_only_on_a_terminal(tenon, project):
     assert "\x1b[" not in tenon.pty("submit", "main.py", cwd=folder, env={"NO_COLOR": "1"}).out
     off = tenon.run("submit", "main.py", cwd=folder)
     assert "\x1b[" not in off.out + off.err
+
+
+@pytest.mark.parametrize("command", [("runs",), ("history", "list"), ("ps",)])
+def test_first_look_at_a_home_that_is_not_there_finds_nothing_and_makes_nothing(tenon, project, command):
+    folder = project()
+    done = tenon.run(*command, cwd=folder).ok()
+    assert done.out == "" and done.err
+    assert tenon.json(*command, "-o", "json", cwd=folder) == []
+    assert tenon.run("show", "last", cwd=folder).code == 3
+    assert not tenon.home.exists()
