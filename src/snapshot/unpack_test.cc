@@ -113,10 +113,11 @@ TEST_F(UnpackTest, LargeFilesAreReflinkedWhereTheFileSystemCan) {
 
 TEST_F(UnpackTest, NamesThatLeadOutAreCorruptAndWriteNothing) {
   const Hash inner = Folder({File("evil", "x")});
+  const std::string absolute = temp_ / "evil";
   const std::map<std::string, std::vector<NodeItem>> attacks = {
       {"parent file", {File("..", "x")}},
       {"slash", {File("../evil", "x")}},
-      {"absolute", {File(temp_ / "evil", "x")}},
+      {"absolute", {File(absolute, "x")}},
       {"parent folder", {Named("..", EntryType::kFolder, inner)}},
       {"empty name", {File("", "x")}},
   };
