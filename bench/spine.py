@@ -149,7 +149,7 @@ def log(b):
             return wall
 
         mine, theirs = alternate(n, ours, peer)
-        row(f"log of {total / 1e9:g} GB in {name}, submit > file against `python3 | cat > file`", n,
+        row(f"log of {total / 1e9:g} GB in {name}, submit > file against `python3` piped to `cat`", n,
             s(mine), s(theirs), f"{statistics.median(mine) / statistics.median(theirs):.2f}", "≤ 1.2")
 
 
