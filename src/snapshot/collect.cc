@@ -151,7 +151,7 @@ Result<bool> Collector::RemoveUnlessUsed(const std::string& path, int64_t seen_n
 Status Collector::CollectPack(const Pack& pack) {
   auto modified = ModifiedNs(pack.path());
   if (!modified.ok()) return {};  // gone meanwhile
-  if (*modified >= horizon_ns_) return {};
+  if (*modified > horizon_ns_) return {};
   auto entries = pack.Entries();
   if (!entries.ok()) return {};  // damaged: readers say so, and what can be read stays
   std::vector<PackEntry> kept;
@@ -195,7 +195,7 @@ Status Collector::CollectLargeFolder(const std::string& two) {
     struct stat info;
     if (::stat(path.c_str(), &info) != 0) continue;
     const int64_t modified = Nanoseconds(info.st_mtim);
-    if (modified >= horizon_ns_) continue;
+    if (modified > horizon_ns_) continue;
     TENON_TRY(const bool gone, RemoveUnlessUsed(path, modified));
     if (!gone) continue;
     removed_.objects += 1;

@@ -20,15 +20,15 @@ namespace tenon::snapshot {
 struct FreezeOptions {
   std::string folder;      // the project's root
   std::string stat_cache;  // file of the stat cache; empty: none
-  std::vector<std::string>
-      ignore_files;  // names, first one present in a folder wins: .amlignore, .gitignore
-  std::vector<std::string>
-      always_ignored;  // patterns in ignore-file syntax, root-relative, not negatable
+  // Names; the first one present in a folder wins: .amlignore, .gitignore.
+  std::vector<std::string> ignore_files;
+  // Patterns in ignore-file syntax, as of a file in the root; no ignore file can negate them.
+  std::vector<std::string> always_ignored;
   // Regular files that stay here: left out of `root`, and in `kept_root` with their bytes passed
   // through `redact`. Both empty: the two roots are equal. Called from several threads at once.
   std::function<bool(std::string_view path)> stays_here;
   std::function<std::string(std::string_view path, std::string bytes)> redact;
-  int threads = 0;                        // 0: as many as cores
+  int threads = 0;                        // 0: as many as cores, at most 8; each takes about 3 MB
   uint64_t large_file_hint = 100u << 20;  // files at least this big are listed in Frozen::large
   const Clock* clock = nullptr;           // nullptr: SystemClock()
   // Called now and then from the calling thread.
@@ -36,9 +36,9 @@ struct FreezeOptions {
 };
 
 struct Frozen {
-  Hash root;       // the tree a host gets
-  Hash kept_root;  // the tree kept here
-  uint64_t files = 0;
+  Hash root;           // the tree a host gets
+  Hash kept_root;      // the tree kept here
+  uint64_t files = 0;  // and symlinks; of both trees together
   uint64_t bytes = 0;
   uint64_t files_hashed = 0;  // not answered by the stat cache
   uint64_t bytes_hashed = 0;

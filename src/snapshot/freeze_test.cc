@@ -515,7 +515,7 @@ TEST_F(FreezeTest, VeryDeepFoldersWork) {
 }
 
 TEST_F(FreezeTest, OneChangedFileAmongManyAddsLittleToTheStore) {
-  for (int i = 0; i < 20'000; ++i) Write("one/file" + std::to_string(i), std::to_string(i));
+  for (int i = 0; i < 10'000; ++i) Write("one/file" + std::to_string(i), std::to_string(i));
   Freeze();
   const uint64_t before = store_->Measure()->bytes_on_disk;
   Write("one/file777", "changed");
