@@ -255,6 +255,16 @@ TEST_F(EngineTest, RestoreNamesChangedFilesAndWritesNothing) {
   EXPECT_EQ(done->saved_tree.size(), 64u);
 }
 
+TEST_F(EngineTest, RestoreOverAFolderThatHasBecomeAFile) {
+  Write("data/a.txt", "a");
+  auto run = GetRun(context_, MustSubmit(Request()));
+  ASSERT_TRUE(RemoveTree(JoinPath(project_, "data")).ok());
+  Write("data", "a file now");
+  auto done = Restore(context_, *run, {project_, true, nullptr, nullptr});
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_EQ(*ReadFile(JoinPath(project_, "data/a.txt")), "a");
+}
+
 TEST_F(EngineTest, GarbageKeepsWhatRunsNeedAndFreesTheRest) {
   Write("big.bin", std::string(300'000, 'a') + "1");
   const std::string first = MustSubmit(Request());

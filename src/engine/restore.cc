@@ -88,12 +88,18 @@ Result<Restored> Restore(Context& context, const journal::RunView& run,
     TENON_TRY_VOID(KeepTree(context, restored.saved_tree));
   }
   // After this the present state can be had back; only now is anything written.
+  // In the order of paths: a folder that has become a file is a folder again before its files come.
+  std::vector<const snapshot::Entry*> entries;
   for (const auto* list : {&difference.missing, &difference.changed}) {
     for (const snapshot::Entry& entry : *list) {
-      if (IsCompute(entry)) continue;
-      TENON_TRY_VOID(snapshot::WriteEntry(*objects, entry, options.folder));
-      if (entry.type != snapshot::EntryType::kFolder) restored.written.push_back(entry.path);
+      if (!IsCompute(entry)) entries.push_back(&entry);
     }
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const auto* a, const auto* b) { return a->path < b->path; });
+  for (const snapshot::Entry* entry : entries) {
+    TENON_TRY_VOID(snapshot::WriteEntry(*objects, *entry, options.folder));
+    if (entry->type != snapshot::EntryType::kFolder) restored.written.push_back(entry->path);
   }
   for (const auto& [entry, bytes] : merged) {
     const std::string path = JoinPath(options.folder, entry.path);
