@@ -32,7 +32,7 @@ bool IsPlausibleKind(uint8_t kind) { return kind >= 1 && kind <= 4; }
 
 // The path of the folder record at `at`; nothing if that cannot be one.
 std::optional<std::string_view> RecordAt(std::string_view bytes, size_t at) {
-  if (at < kHeader || at + 8 > bytes.size()) return std::nullopt;
+  if (at < kHeader || at > bytes.size() || bytes.size() - at < 8) return std::nullopt;
   const uint32_t size = Load32(bytes.data() + at);
   if (size < 8 || size > bytes.size() - at) return std::nullopt;
   return bytes.substr(at, size);
