@@ -102,18 +102,37 @@ std::vector<Candidate> Candidates(const NewValue& value, const Node* old, bool i
   return out;
 }
 
+// What `source` reads as with that text around it, when it is one value and nothing else.
+std::optional<Node> ReadAs(std::string_view before, std::string_view source,
+                           std::string_view behind) {
+  const std::string bytes = std::string(before) + std::string(source) + std::string(behind);
+  const Result<Document> parsed = Document::Parse("value", bytes);
+  if (!parsed.ok()) return std::nullopt;
+  const Node* node = &parsed->root();
+  if (!before.empty()) {
+    if (node->children.size() != 1) return std::nullopt;
+    node = &node->children.front();
+  }
+  if (node->style == Style::kBlock) return std::nullopt;
+  const bool whole = node->range == Range{before.size(), before.size() + source.size()};
+  if (!whole && node->style != Style::kBlockText) return std::nullopt;
+  Node out = *node;
+  out.key.clear();
+  return out;
+}
+
 Result<Candidate> FromSource(std::string_view source) {
-  const Error refuse = Invalid("expected one value, a list in brackets or a mapping in braces");
   if (source.empty()) return Written("", Kind::kNull, "");
   const bool block_text = source.front() == '|' || source.front() == '>';
   if (block_text) source = TrimRight(source);
-  const Result<Document> parsed = Document::Parse("value", std::string(source));
-  if (!parsed.ok()) return refuse;
-  const Node& root = parsed->root();
-  if (root.style == Style::kBlock) return refuse;
-  if (!block_text && root.range != Range{0, source.size()}) return refuse;
-  Candidate out{std::string(source), root, block_text};
-  return out;
+  // Some values cannot stand alone (`%a`), some not in brackets (`a, b`).
+  std::optional<Node> node = ReadAs("", source, "");
+  if (!node) node = ReadAs("k: ", source, "\n");
+  if (!node) node = ReadAs("[", source, "]");
+  if (!node || (node->style == Style::kBlockText) != block_text) {
+    return Invalid("expected one value, a list in brackets or a mapping in braces");
+  }
+  return Candidate{std::string(source), *std::move(node), block_text};
 }
 
 Result<std::string> Replace(const Document& document, const Chain& chain, const Path& path,
@@ -146,8 +165,7 @@ Result<std::string> Add(const Document& document, const Chain& chain, const Path
   Node expected = document.root();
   PutMember(&expected, path, known, candidate);
   const Path names(path.begin() + static_cast<std::ptrdiff_t>(known), path.end());
-  const bool loose = candidate.loose;
-  if (loose) return NotThisWay(document, chain.back()->position);
+  if (candidate.loose) return NotThisWay(document, chain.back()->position);
   return Prove(document, AddMemberSplices(document, chain, names, candidate.source),
                std::move(expected), chain.back()->position);
 }
