@@ -35,3 +35,9 @@ def outputs_dir():
 def wait(timeout=None):
     """True once all this process has logged is on disk."""
     return _writer.wait(timeout)
+
+
+def load_ipython_extension(ipython):
+    """%load_ext tenon: the %azureml magic of Workbench notebooks."""
+    from tenon import _magics
+    _magics.register(ipython)

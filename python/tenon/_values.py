@@ -49,6 +49,8 @@ def _whole(value):
 def _foreign(value, depth):
     """Numbers, arrays and tensors of other packages, known by their methods."""
     flags = 0
+    if getattr(getattr(value, "dtype", None), "kind", "") in ("M", "m"):
+        return _times(value)  # tolist() would give nanoseconds
     if callable(getattr(value, "tolist", None)):
         if getattr(value, "ndim", 1) == 1:
             value, flags = _shortened(value)
@@ -61,10 +63,24 @@ def _foreign(value, depth):
         return NUMBER, float(value), 0
     else:
         return _text(as_text(value))
-    if type(plain) is type(value):
-        return _text(as_text(value))
+    if type(plain) is type(value):  # numpy's longdouble has no plainer form
+        return (NUMBER, float(value), 0) if hasattr(value, "__float__") else _text(as_text(value))
     tag, plain, more = _convert(plain, depth)
     return tag, plain, flags | more
+
+
+def _times(value):
+    """Points in time and durations of numpy and pandas, as text."""
+    if getattr(value, "ndim", 0) == 0:
+        return _text(as_text(value))
+    values, flags = _shortened(value)
+    tag, text, more = _text(_json([as_text(one) for one in values]))
+    return tag, text, flags | more
+
+
+def _missing(value):
+    """pandas.NA: among numbers it is what NaN is."""
+    return type(value).__name__ == "NAType"
 
 
 def _shortened(values):
@@ -85,6 +101,8 @@ def _list(values):
         if type(value) is not float:
             if isinstance(value, str) or isinstance(value, (bytes, list, tuple, dict)):
                 return _text(_json(values))
+            if _missing(value):
+                value = float("nan")
             tag, value, unused = _convert(value, 1)
             if tag not in (NUMBER, WHOLE, BOOLEAN):
                 return _text(_json(values))
@@ -96,9 +114,20 @@ def _list(values):
 def _json(value):
     import json
     try:
-        return json.dumps(value, default=as_text, ensure_ascii=False)
+        return json.dumps(value, default=_member, ensure_ascii=False)
     except Exception:
         return as_text(value)
+
+
+def _member(value):
+    """A value of another package within a list or dictionary that is stored as JSON."""
+    try:
+        tag, plain, unused = _convert(value, 1)
+    except Exception:
+        return as_text(value)
+    if tag == BOOLEAN:
+        return bool(plain)
+    return plain.decode("utf-8", "replace") if tag == TEXT else plain
 
 
 def _text(text):
