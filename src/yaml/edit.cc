@@ -33,18 +33,31 @@ Node* Mutable(Node* node, const Path& path) {
   return node;
 }
 
-// `loose`: its text is taken as it reads, because the lines behind a block text have a say in it.
 Result<std::string> Prove(const Document& document, const std::vector<Splice>& splices,
-                          Node expected, Position at, const Path* loose = nullptr) {
+                          const Node& expected, Position at) {
   std::string bytes = Apply(document.bytes(), splices);
   const Result<Document> again = Document::Parse(document.file_name(), bytes);
-  if (!again.ok()) return NotThisWay(document, at);
-  if (loose != nullptr) {
-    const Node* node = FindPath(*again, *loose);
-    if (node == nullptr || node->kind != Kind::kText) return NotThisWay(document, at);
-    Mutable(&expected, *loose)->text = node->text;
-  }
-  if (!Same(again->root(), expected)) return NotThisWay(document, at);
+  if (!again.ok() || !Same(again->root(), expected)) return NotThisWay(document, at);
+  return bytes;
+}
+
+// As Prove, but what stands at `path` may be any value as long as it is written as `source` and
+// nothing else. The lines behind a block text have a say in its end, so there the sign must do.
+Result<std::string> ProveSource(const Document& document, const std::vector<Splice>& splices,
+                                Node expected, const Path& path, std::string_view source) {
+  const Error refuse = Invalid("expected one value, a list in brackets or a mapping in braces");
+  std::string bytes = Apply(document.bytes(), splices);
+  const Result<Document> again = Document::Parse(document.file_name(), bytes);
+  if (!again.ok()) return refuse;
+  const Node* node = FindPath(*again, path);
+  if (node == nullptr || node->style == Style::kBlock) return refuse;
+  const std::string_view written =
+      std::string_view(bytes).substr(node->range.begin, node->range.size());
+  const bool whole =
+      node->style == Style::kBlockText ? written.starts_with(source) : written == source;
+  if (!whole) return refuse;
+  *Mutable(&expected, path) = *node;
+  if (!Same(again->root(), expected)) return NotThisWay(document, node->position);
   return bytes;
 }
 
@@ -52,11 +65,10 @@ Result<std::string> Prove(const Document& document, const std::vector<Splice>& s
 struct Candidate {
   std::string source;
   Node value;
-  bool loose = false;
 };
 
 Candidate Written(std::string source, Kind kind, std::string text) {
-  Candidate out{std::move(source), {}, false};
+  Candidate out{std::move(source), {}};
   out.value.kind = kind;
   out.value.text = std::move(text);
   return out;
@@ -102,57 +114,24 @@ std::vector<Candidate> Candidates(const NewValue& value, const Node* old, bool i
   return out;
 }
 
-// What `source` reads as with that text around it, when it is one value and nothing else.
-std::optional<Node> ReadAs(std::string_view before, std::string_view source,
-                           std::string_view behind) {
-  const std::string bytes = std::string(before) + std::string(source) + std::string(behind);
-  const Result<Document> parsed = Document::Parse("value", bytes);
-  if (!parsed.ok()) return std::nullopt;
-  const Node* node = &parsed->root();
-  if (!before.empty()) {
-    if (node->children.size() != 1) return std::nullopt;
-    node = &node->children.front();
-  }
-  if (node->style == Style::kBlock) return std::nullopt;
-  const bool whole = node->range == Range{before.size(), before.size() + source.size()};
-  if (!whole && node->style != Style::kBlockText) return std::nullopt;
-  Node out = *node;
-  out.key.clear();
-  return out;
-}
-
-Result<Candidate> FromSource(std::string_view source) {
-  if (source.empty()) return Written("", Kind::kNull, "");
-  const bool block_text = source.front() == '|' || source.front() == '>';
-  if (block_text) source = TrimRight(source);
-  // Some values cannot stand alone (`%a`), some not in brackets (`a, b`).
-  std::optional<Node> node = ReadAs("", source, "");
-  if (!node) node = ReadAs("k: ", source, "\n");
-  if (!node) node = ReadAs("[", source, "]");
-  if (!node || (node->style == Style::kBlockText) != block_text) {
-    return Invalid("expected one value, a list in brackets or a mapping in braces");
-  }
-  return Candidate{std::string(source), *std::move(node), block_text};
-}
-
 Result<std::string> Replace(const Document& document, const Chain& chain, const Path& path,
                             const Candidate& candidate) {
   const Node& node = *chain.back();
   Node expected = document.root();
   Node* changed = Mutable(&expected, path);
   *changed = Keyed(candidate, node.key);
-  return Prove(document, {ReplaceSplice(document.bytes(), node, candidate.source)},
-               std::move(expected), node.position, candidate.loose ? &path : nullptr);
+  return Prove(document, {ReplaceSplice(document.bytes(), node, candidate.source)}, expected,
+               node.position);
 }
 
 // Puts `path`, of which the first `known` steps are there, into the tree.
-void PutMember(Node* node, const Path& path, size_t known, const Candidate& candidate) {
+void PutMember(Node* node, const Path& path, size_t known, const Node& value) {
   for (size_t i = 0; i < known; ++i) node = const_cast<Node*>(Step(*node, path[i]));
   for (size_t i = known; i < path.size(); ++i) {
     node->kind = Kind::kMap;
     node->text.clear();
     Node child;
-    if (i + 1 == path.size()) child = candidate.value;
+    if (i + 1 == path.size()) child = value;
     child.key = path[i];
     node->children.push_back(std::move(child));
     node = &node->children.back();
@@ -163,11 +142,10 @@ Result<std::string> Add(const Document& document, const Chain& chain, const Path
                         const Candidate& candidate) {
   const size_t known = chain.size() - 1;
   Node expected = document.root();
-  PutMember(&expected, path, known, candidate);
+  PutMember(&expected, path, known, candidate.value);
   const Path names(path.begin() + static_cast<std::ptrdiff_t>(known), path.end());
-  if (candidate.loose) return NotThisWay(document, chain.back()->position);
-  return Prove(document, AddMemberSplices(document, chain, names, candidate.source),
-               std::move(expected), chain.back()->position);
+  return Prove(document, AddMemberSplices(document, chain, names, candidate.source), expected,
+               chain.back()->position);
 }
 
 // Why nothing can be added at the end of this chain.
@@ -233,16 +211,23 @@ Result<std::string> Set(const Document& document, const Path& path, const NewVal
 }
 
 Result<std::string> SetSource(const Document& document, const Path& path, std::string_view source) {
-  TENON_TRY(const Candidate candidate, FromSource(source));
   const Chain chain = Follow(document, path);
-  if (chain.size() == path.size() + 1) {
-    const bool container =
-        candidate.value.kind == Kind::kList || candidate.value.kind == Kind::kMap;
-    TENON_TRY_VOID(CheckReplaceable(document, *chain.back(), container));
-    return Replace(document, chain, path, candidate);
+  const Node& last = *chain.back();
+  const size_t known = chain.size() - 1;
+  if (!source.empty() && (source.front() == '|' || source.front() == '>'))
+    source = TrimRight(source);
+  if (known == path.size()) {
+    const bool container = source.starts_with('[') || source.starts_with('{');
+    TENON_TRY_VOID(CheckReplaceable(document, last, container));
+    return ProveSource(document, {ReplaceSplice(document.bytes(), last, source)}, document.root(),
+                       path, source);
   }
   TENON_TRY_VOID(CheckCanAdd(document, chain, path));
-  return Add(document, chain, path, candidate);
+  Node expected = document.root();
+  PutMember(&expected, path, known, Node());
+  const Path names(path.begin() + static_cast<std::ptrdiff_t>(known), path.end());
+  return ProveSource(document, AddMemberSplices(document, chain, names, source),
+                     std::move(expected), path, source);
 }
 
 Result<std::string> Remove(const Document& document, const Path& path) {
@@ -256,8 +241,7 @@ Result<std::string> Remove(const Document& document, const Path& path) {
   Node* container = Mutable(&expected, Path(path.begin(), path.end() - 1));
   container->children.erase(container->children.begin() + static_cast<std::ptrdiff_t>(index));
   if (container->children.empty() && parent.style == Style::kBlock) container->kind = Kind::kNull;
-  return Prove(document, RemoveSplices(document, parent, index), std::move(expected),
-               chain.back()->position);
+  return Prove(document, RemoveSplices(document, parent, index), expected, chain.back()->position);
 }
 
 Result<std::string> Append(const Document& document, const Path& list, const NewValue& value) {
@@ -276,7 +260,7 @@ Result<std::string> Append(const Document& document, const Path& list, const New
     node->kind = Kind::kList;
     node->text.clear();
     node->children.push_back(candidate.value);
-    return Prove(document, AppendSplices(document, chain, candidate.source), std::move(expected),
+    return Prove(document, AppendSplices(document, chain, candidate.source), expected,
                  last.position);
   };
   return FirstThatHolds(
