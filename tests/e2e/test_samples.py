@@ -144,3 +144,40 @@ def test_iris_sweep_submits_every_rate(tenon, iris, tmp_path):
     rates = sorted(run["Regularization Rate"] for run in runs)
     assert rates == [10 / 2 ** k for k in reversed(range(11))]
     assert all(run["status"] == "Completed" and run["Accuracy"] > 0.6 for run in runs)
+
+
+API = """
+from azureml.logging import get_azureml_logger
+from azureml.api.schema.dataTypes import DataTypes
+from azureml.api.schema.sampleDefinition import SampleDefinition
+from azureml.api.realtime.services import generate_schema
+from azureml.assets import get_local_path
+from azureml.datacollector import ModelDataCollector
+from azureml_sdk import data_collector
+from azureml.dataprep import package
+from azure.ml.api.schema.dataTypes import DataTypes as Older
+
+def run(value): pass
+
+assert get_azureml_logger().upload("notes/a.txt", "text").wait()
+data_collector.current_run().log("accuracy", 0.5)
+generate_schema(run, {"value": SampleDefinition(DataTypes.STANDARD, 1)}, filepath="outputs/schema.json")
+ModelDataCollector("model.pkl", identifier="inputs").collect([1, 2])
+print(get_local_path("assets/model.pkl.link"))
+try:
+    package.run("x.dprep", dataflow_idx=0)
+except NotImplementedError as error:
+    print(error)
+"""
+
+
+def test_old_scripts_find_every_module_in_a_run(tenon, project):
+    """What the tests in shim/ check by itself is in the program too."""
+    folder = project(API, files={"assets/model.pkl": "m", "x.dprep": "{}",
+                                 "assets/model.pkl.link": '{"assetSource":"azureml","name":"model.pkl","version":"1"}'})
+    done = tenon.run("submit", "main.py", cwd=folder).ok()
+    assert "assets/model.pkl\n" in done.out and "can't run .dprep packages" in done.out
+    run = tenon.json("history", "last", "-o", "json", cwd=folder)
+    assert run["accuracy"] == 0.5
+    assert {"outputs/notes/a.txt", "outputs/schema.json", "outputs/modeldata/model.pkl/inputs/data.csv"} <= set(
+        run["attachments"].split(", "))
