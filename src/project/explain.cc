@@ -62,9 +62,10 @@ std::vector<Explanation> Explain(const Resolved& resolved) {
   rows.Add("type", resolved.target.type);
   rows.Add("Framework",
            {std::string(FrameworkName(resolved.framework.value)), resolved.framework.origin});
-  rows.Add("script", resolved.script);
-  rows.rows.push_back(
-      {"arguments", Words(resolved.arguments.value), resolved.arguments.origin.Text()});
+  if (!resolved.script.value.empty()) rows.Add("script", resolved.script);
+  if (!resolved.script.value.empty())
+    rows.rows.push_back(
+        {"arguments", Words(resolved.arguments.value), resolved.arguments.origin.Text()});
   const TargetType* type = FindTargetType(resolved.target.type.value);
   if (type != nullptr) AddMachine(resolved.target, *type, &rows);
   for (const auto& [name, setting] : resolved.environment) {

@@ -94,6 +94,17 @@ std::string DerivedId(std::string_view path) {
          hex.substr(16, 4) + "-" + hex.substr(20, 12);
 }
 
+Result<Project> OpenProjectToLook(const std::string& cwd,
+                                  const std::optional<std::string>& project_dir,
+                                  std::optional<Error>* broken) {
+  Project project;
+  TENON_TRY(project.root, FindRoot(cwd, project_dir));
+  project.has_config = IsDirectory(ConfigPath(project.root));
+  Status identity = ReadIdentity(&project);
+  if (!identity.ok()) *broken = std::move(identity).error();
+  return project;
+}
+
 Result<Project> OpenProject(const std::string& cwd, const std::optional<std::string>& project_dir) {
   Project project;
   TENON_TRY(project.root, FindRoot(cwd, project_dir));

@@ -30,6 +30,12 @@ struct Project {
 // kNotFound: no such folder. kInvalid: project.json is broken.
 Result<Project> OpenProject(const std::string& cwd, const std::optional<std::string>& project_dir);
 
+// As OpenProject, but a project.json that cannot be read is left in `broken` and the folder's own
+// name and id are taken: for commands that look at the files.
+Result<Project> OpenProjectToLook(const std::string& cwd,
+                                  const std::optional<std::string>& project_dir,
+                                  std::optional<Error>* broken);
+
 // A GUID from a path; the same path gives the same one on every machine.
 std::string DerivedId(std::string_view path);
 

@@ -94,6 +94,7 @@ Status TakeScript(const Request& request, const RunConfiguration& configuration,
     return {};
   }
   const auto& vector = configuration.argument_vector;
+  if (request.only_look && (vector.empty() || vector.front().value == "$file")) return {};
   if (vector.empty() || vector.front().value == "$file") {
     return Invalid("no script is named").WithHint("name one: `tenon submit train.py`");
   }
@@ -177,7 +178,18 @@ Result<Resolved> Resolve(const Request& request) {
   if (!request.target && configuration.missing_target) return *configuration.missing_target;
   TENON_TRY(out.target, FindTarget(out.project, out.target_name));
 
-  if (configuration.spark_framework) return *configuration.spark_framework;
+  if (!out.target.wrong_types.empty()) {
+    if (!request.only_look) return out.target.wrong_types.front();
+    for (const Error& wrong : out.target.wrong_types) out.notices.push_back(wrong.message);
+  }
+  Setting<bool>& user_managed = out.target.user_managed_environment;
+  if (!user_managed.given() && !configuration.managed_environment.value) {
+    user_managed = {true, configuration.managed_environment.origin};
+  }
+  if (configuration.spark_framework) {
+    if (!request.only_look) return *configuration.spark_framework;
+    out.notices.push_back(configuration.spark_framework->message);
+  }
   out.framework = configuration.framework;
 
   TENON_TRY_VOID(TakeScript(request, configuration, &out));
@@ -191,13 +203,19 @@ Result<Resolved> Resolve(const Request& request) {
   out.use_sampling = configuration.use_sampling;
   out.shared_parts = SharedParts(out.project);
   AddNotices(configuration, &out);
+  if (request.only_look) {
+    for (const Error& missing : out.target.unfinished) out.notices.push_back(missing.message);
+  }
   return out;
 }
 
 Status CheckSupported(const Resolved& resolved) {
   const Setting<std::string>& type = resolved.target.type;
   const TargetType* found = FindTargetType(type.value);
-  if (found != nullptr && found->supported) return {};
+  if (found != nullptr && found->supported) {
+    if (resolved.target.unfinished.empty()) return {};
+    return resolved.target.unfinished.front();
+  }
   const std::string where =
       type.origin.kind == Origin::Kind::kFile ? type.origin.Text() + ": " : std::string();
   return Invalid(where + "target " + Quoted(resolved.target_name.value) + " is of type " +

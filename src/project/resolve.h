@@ -29,6 +29,9 @@ struct Request {
   std::optional<std::string> script;             // absent: the ArgumentVector is used
   std::vector<std::string> arguments;            // everything behind the script
   std::vector<std::pair<std::string, std::string>> environment;  // --env NAME=VALUE
+  // To look at the settings, not to run: no script is needed, and what stops a run (PySpark, a
+  // target that is unfinished) becomes a notice.
+  bool only_look = false;
 };
 
 struct Resolved {

@@ -2,7 +2,6 @@
 #include "project/run_configuration.h"
 
 #include "base/text.h"
-#include "project/settings_file.h"
 
 namespace tenon::project {
 namespace {
@@ -133,6 +132,8 @@ Setting<std::string> PathSetting(const SettingsFile& file, std::string_view key,
 
 }  // namespace
 
+std::span<const Key> RunConfigurationKeys() { return kKeys; }
+
 std::string_view FrameworkName(Framework framework) {
   return framework == Framework::kPython ? "Python" : "PySpark";
 }
@@ -158,6 +159,7 @@ Result<RunConfiguration> ReadRunConfiguration(const Project& project, std::strin
   out.prepare_environment = file.Bool("PrepareEnvironment", true);
   out.tracked_run = file.Bool("TrackedRun", true);
   out.use_sampling = file.Bool("UseSampling", true);
+  out.managed_environment = file.Bool("ManagedEnvironment", true);
   out.notices = file.notices();
   return out;
 }
@@ -172,6 +174,7 @@ RunConfiguration BuiltInRunConfiguration(std::string_view target) {
   out.prepare_environment.value = true;
   out.tracked_run.value = true;
   out.use_sampling.value = true;
+  out.managed_environment.value = true;
   return out;
 }
 

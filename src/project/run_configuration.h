@@ -3,6 +3,7 @@
 #define TENON_PROJECT_RUN_CONFIGURATION_H_
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "base/result.h"
 #include "project/origin.h"
 #include "project/project.h"
+#include "project/settings_file.h"
 
 namespace tenon::project {
 
@@ -32,12 +34,16 @@ struct RunConfiguration {
   Setting<bool> prepare_environment;
   Setting<bool> tracked_run;
   Setting<bool> use_sampling;
+  Setting<bool> managed_environment;  // of June 2017: the opposite of userManagedEnvironment
   std::vector<std::string> notices;
 
   // What to say where a key is needed that is missing, and where the fix goes; set by the reader.
   std::optional<Error> missing_target;
   std::optional<Error> spark_framework;  // Framework is PySpark, said or implied
 };
+
+// The keys of a .runconfig file.
+std::span<const Key> RunConfigurationKeys();
 
 // kNotFound when there is no such file.
 Result<RunConfiguration> ReadRunConfiguration(const Project& project, std::string_view name);

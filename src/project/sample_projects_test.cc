@@ -101,7 +101,7 @@ TEST(SampleProjects, BrokenFilesEachNameTheirLine) {
   EXPECT_EQ(
       Describe("broken", "train.py"),
       "broken\n"
-      "target brackets: aml_config/brackets.compute:2:11: password: expected text, found a list\n"
+      "target brackets: remotedocker\n"
       "target docker: localdocker\n"
       "target local: local\n"
       "target tabs: aml_config/tabs.compute:2:1: a tab is used as indentation\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "project/settings_file.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/file.h"
@@ -51,7 +52,11 @@ Result<SettingsFile> SettingsFile::Load(const std::string& root, const std::stri
     if (known == nullptr) {
       settings.NoteUnknown(node, keys);
     } else if (node.kind != Kind::kNull) {
-      TENON_TRY_VOID(settings.CheckType(node, *known));
+      Status fits = settings.CheckType(node, *known);
+      if (fits.ok()) continue;
+      if (!known->forgiving) return std::move(fits).error();
+      settings.wrong_types_.push_back(std::move(fits).error());
+      settings.ignored_.push_back(known->name);
     }
   }
   return settings;
@@ -97,6 +102,7 @@ void SettingsFile::NoteUnknown(const Node& node, std::span<const Key> keys) {
 }
 
 const Node* SettingsFile::Find(std::string_view key) const {
+  if (std::find(ignored_.begin(), ignored_.end(), key) != ignored_.end()) return nullptr;
   const Node* node = document_.root().Find(key);
   return node == nullptr || node->kind == Kind::kNull ? nullptr : node;
 }

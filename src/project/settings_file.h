@@ -20,6 +20,9 @@ enum class Expected { kText, kBool, kList, kMap, kAnything };
 struct Key {
   std::string_view name;
   Expected expected;
+  // A value of another type does not spoil the file: it counts as absent and wrong_types() has it.
+  // For what people leave to be filled in: `address: [your machine]`.
+  bool forgiving = false;
 };
 
 // A flat file of known keys. After Load every known key is either absent, null or of its type, so
@@ -34,6 +37,7 @@ class SettingsFile {
   const std::string& file() const { return document_.file_name(); }
   const yaml::Document& document() const { return document_; }
   const std::vector<std::string>& notices() const { return notices_; }
+  const std::vector<Error>& wrong_types() const { return wrong_types_; }
 
   // The value of a key, nullptr when absent or null.
   const yaml::Node* Find(std::string_view key) const;
@@ -56,6 +60,8 @@ class SettingsFile {
 
   yaml::Document document_;
   std::vector<std::string> notices_;
+  std::vector<Error> wrong_types_;
+  std::vector<std::string_view> ignored_;  // keys whose value is of a wrong type
 };
 
 }  // namespace tenon::project

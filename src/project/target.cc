@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "project/settings_file.h"
 #include "project/types.h"
 
 namespace tenon::project {
@@ -17,9 +16,9 @@ constexpr Key kKeys[] = {
     {"baseDockerImage", Expected::kText},
     {"sharedVolumes", Expected::kBool},
     {"pythonLocation", Expected::kText},
-    {"address", Expected::kText},
-    {"username", Expected::kText},
-    {"password", Expected::kText},
+    {"address", Expected::kText, true},
+    {"username", Expected::kText, true},
+    {"password", Expected::kText, true},
     {"sparkSubmitLocation", Expected::kText},
     {"nvidiaDocker", Expected::kBool},
     {"userManagedEnvironment", Expected::kBool},
@@ -57,7 +56,27 @@ Target BuiltIn(std::string_view name) {
   return target;
 }
 
+// What a machine reached by SSH cannot do without.
+void NoteUnfinished(const SettingsFile& file, Target* target) {
+  const auto look = [&](std::string_view key, const Setting<std::string>& setting,
+                        std::string_view hint) {
+    if (!IsPlaceholder(setting.value)) return;
+    target->unfinished.push_back(
+        file.ErrorAt(*file.Find(key),
+                     std::string(key) + ": `" + ForTerminal(setting.value) + "` is to be filled in")
+            .WithHint(std::string(hint)));
+  };
+  if (target->address.value.empty()) {
+    const bool wrong = !target->wrong_types.empty();
+    if (!wrong) target->unfinished.push_back(file.Missing("address", "", "203.0.113.7"));
+  }
+  look("address", target->address, "write the name or the IP address of the machine");
+  look("username", target->username, "write the name of your user on that machine");
+}
+
 }  // namespace
+
+std::span<const Key> TargetKeys() { return kKeys; }
 
 Result<Target> ReadTarget(const Project& project, std::string_view name) {
   const std::optional<std::string> path = ConfigFile(project, name, ".compute");
@@ -82,6 +101,11 @@ Result<Target> ReadTarget(const Project& project, std::string_view name) {
   target.nvidia_docker = file.Bool("nvidiaDocker", false);
   target.user_managed_environment = file.Bool("userManagedEnvironment", type->user_python);
   target.notices = file.notices();
+  const yaml::Node* password = file.document().root().Find("password");
+  target.password.value = PasswordFormOf(password);
+  if (password != nullptr) target.password.origin = file.OriginOf(*password);
+  target.wrong_types = file.wrong_types();
+  if (type->host == HostKind::kSsh) NoteUnfinished(file, &target);
   return target;
 }
 

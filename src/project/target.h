@@ -2,13 +2,16 @@
 #ifndef TENON_PROJECT_TARGET_H_
 #define TENON_PROJECT_TARGET_H_
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "project/origin.h"
+#include "project/password_form.h"
 #include "project/project.h"
+#include "project/settings_file.h"
 
 namespace tenon::project {
 
@@ -28,8 +31,17 @@ struct Target {
   Setting<bool> shared_volumes;
   Setting<bool> nvidia_docker;
   Setting<bool> user_managed_environment;
+  Setting<PasswordForm> password;  // what kind of thing is written there
   std::vector<std::string> notices;
+
+  // What is still to be filled in or repaired before this target can be used, with places. The
+  // first are values of a wrong type.
+  std::vector<Error> wrong_types;
+  std::vector<Error> unfinished;
 };
+
+// The keys of a .compute file.
+std::span<const Key> TargetKeys();
 
 // kNotFound when there is neither a file nor a built-in target of that name. An unfinished target
 // (no address yet) reads fine: only its use can say what it lacks.
