@@ -27,7 +27,7 @@ Result<int> Act(Session& session, const Options& options) {
   cancel.wait = !options.no_wait;
   TENON_TRY(const journal::RunView run, engine::Cancel(*context, run_id, cancel));
   if (session.WantsJson()) {
-    PrintOut(json::PrintPretty(RunToJson(run)) + "\n");
+    PrintValue(session, RunToJson(run));
     return 0;
   }
   std::string text = run_id + ": " + ShownState(run);

@@ -5,6 +5,7 @@
 #define TENON_CLI_COMMAND_H_
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,14 +38,22 @@ struct Command {
 // files.
 const std::vector<Command>& AllCommands();
 
-// Replaces the usage line of a command whose words the parser cannot know.
+// What a word that leads to several commands is about.
+const std::map<std::string, std::string>& GroupSummaries();
+
+// Replaces the usage line of a command whose words the parser cannot know; begins with "tenon".
 void SetUsage(CLI::App& app, std::string usage);
 
 // For commands whose later words belong to a script: says that `word`, which looks like an option,
 // is none, with "did you mean". Returns the exit code of a usage error.
 int UnknownOption(const CLI::App& app, const std::string& word);
 
-// Parses and runs. Everything is printed here; returns the exit code of the program.
+struct Line;
+// Carries out what a line means: prints, acts, asks the query. Returns the exit code.
+int RunLine(Session& session, Line line);
+
+// Parses and runs. Everything is printed here; returns the exit code of the program. Called `az`,
+// it is that program (cli/az.h).
 int Main(int argc, char** argv);
 
 // 0 done, 1 failed, 2 usage, 3 not found, 4 unavailable, 5 denied.
@@ -74,6 +83,9 @@ Command DuCommand();
 Command GcCommand();
 Command VersionCommand();
 Command CompletionCommand();
+Command ManCommand();
+Command AzCommand();
+Command InstallAzCommand();
 
 }  // namespace tenon::cli
 

@@ -46,18 +46,22 @@ Status PrintCsv(engine::Context& context, const std::string& run_id, const std::
       });
 }
 
+json::Object PointToJson(const std::string& series, const run::MetricPoint& point) {
+  return {{"name", json::EncodeBytes(series)},
+          {"step", point.step},
+          {"time_utc", FormatUtc(point.time_us)},
+          {"value", MetricToJson(point.value)}};
+}
+
 Status PrintJson(engine::Context& context, const std::string& run_id, const std::string& name) {
   PrintOut("[");
   bool first = true;
-  TENON_TRY_VOID(ForEachPoint(
-      context, run_id, name, [&](const std::string& series, const run::MetricPoint& point) {
-        PrintOut(first ? "\n  " : ",\n  ");
-        first = false;
-        PrintOut(json::Print(json::Object{{"name", json::EncodeBytes(series)},
-                                          {"step", point.step},
-                                          {"time_utc", FormatUtc(point.time_us)},
-                                          {"value", MetricToJson(point.value)}}));
-      }));
+  TENON_TRY_VOID(ForEachPoint(context, run_id, name,
+                              [&](const std::string& series, const run::MetricPoint& point) {
+                                PrintOut(first ? "\n  " : ",\n  ");
+                                first = false;
+                                PrintOut(json::Print(PointToJson(series, point)));
+                              }));
   PrintOut(first ? "]\n" : "\n]\n");
   return {};
 }
@@ -169,6 +173,15 @@ Result<int> Act(Session& session, Options options) {
   const bool for_people = !options.csv && !session.WantsJson() && session.globals.output != "tsv";
   if (run.series.empty() && for_people) {
     PrintErr("the run " + run.spec.id + " has logged no metric\n");
+    return 0;
+  }
+  if (session.query && !options.csv) {
+    json::Array points;
+    TENON_TRY_VOID(ForEachPoint(*context, run.spec.id, options.name,
+                                [&](const std::string& series, const run::MetricPoint& point) {
+                                  points.push_back(PointToJson(series, point));
+                                }));
+    PrintValue(session, points);
     return 0;
   }
   const auto print = options.csv                       ? PrintCsv

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "cli/queried.h"
 #include "run/env_vars.h"
 
 namespace tenon::cli {
@@ -224,13 +225,19 @@ std::string Table::ToTsv() const {
 }
 
 void PrintListing(const Session& session, const json::Value& value, const Table& table) {
-  if (session.WantsJson()) {
+  if (session.query) {
+    PrintQueried(session, value);
+  } else if (session.PrintsJson()) {
     PrintOut(json::PrintPretty(value, session.globals.output == "jsonc" && ColorOut()) + "\n");
   } else if (session.globals.output == "tsv") {
     PrintOut(table.ToTsv());
   } else {
     PrintOut(table.ToText(::isatty(STDOUT_FILENO) == 1 ? TerminalWidth() : 0, ColorOut()));
   }
+}
+
+void PrintValue(const Session& session, const json::Value& value) {
+  PrintListing(session, value, Table({}));
 }
 
 }  // namespace tenon::cli

@@ -52,8 +52,12 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Prints a listing the way -o asks for: `value` for json and jsonc, `table` else.
+// Prints a listing the way -o asks for: `value` for json and jsonc, `table` else. With --query:
+// what the query takes from `value`, as JSON unless -o says otherwise; a query that fails is noted
+// in the session, and Main says so.
 void PrintListing(const Session& session, const json::Value& value, const Table& table);
+// The same where people get another text: call it when session.WantsJson().
+void PrintValue(const Session& session, const json::Value& value);
 
 }  // namespace tenon::cli
 

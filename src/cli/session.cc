@@ -84,6 +84,10 @@ void AddGlobalOptions(CLI::App& app, Globals* globals) {
       ->type_name("FORMAT")
       ->group("Global options");
   app.add_flag("--json", globals->json, "The same as -o json")->group("Global options");
+  app.add_option("--query", globals->query,
+                 "Print only what this JMESPath query takes from the JSON answer")
+      ->type_name("QUERY")
+      ->group("Global options");
   app.add_option("--project", globals->project, "The project's folder, instead of the current one")
       ->type_name("DIR")
       ->group("Global options");

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "engine/context.h"
 #include "engine/reporter.h"
+#include "jmespath/jmespath.h"
 
 namespace CLI {
 class App;
@@ -24,6 +25,7 @@ namespace tenon::cli {
 struct Globals {
   std::string output;  // "", json, jsonc, table, tsv
   bool json = false;   // --json, the same as -o json
+  std::string query;   // --query, as typed
   bool debug = false;
   std::string project;  // --project
 };
@@ -57,15 +59,22 @@ class Session {
   // A run by the name the user gave. Brings the index up to date first.
   Result<std::string> ResolveRun(const std::string& name);
 
-  bool WantsJson() const {
+  // Whether the answer has to be made as JSON: to be printed so, or to be asked with --query.
+  bool WantsJson() const { return query || PrintsJson(); }
+  bool PrintsJson() const {
     return globals.json || globals.output == "json" || globals.output == "jsonc";
   }
+
+  // --query, understood. PrintListing applies it and notes how that went.
+  std::optional<jmespath::Expression> query;
+  mutable bool query_used = false;
+  mutable std::optional<Error> query_error;
 
  private:
   std::unique_ptr<engine::Context> context_;
 };
 
-// Adds -o/--output, --json, --debug, --project to a command.
+// Adds -o/--output, --json, --query, --debug, --project to a command.
 void AddGlobalOptions(CLI::App& app, Globals* globals);
 
 }  // namespace tenon::cli

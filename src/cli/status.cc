@@ -15,7 +15,7 @@ namespace {
 Result<int> Act(Session& session, const RunOption& option) {
   TENON_TRY(const journal::RunView run, option.Get(session, "last"));
   if (session.WantsJson()) {
-    PrintOut(json::PrintPretty(RunToJson(run)) + "\n");
+    PrintValue(session, RunToJson(run));
     return 0;
   }
   // Programs of the time take the second word of the RunId line and the third of the state line.

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/not_here.h"
 #include "cli/print.h"
 #include "cli/watch.h"
 #include "project/password.h"
@@ -24,6 +25,7 @@ struct Options {
   std::string grace, timeout;
   std::vector<std::string> secrets, environment;
   bool keep = false, dry_run = false, explain = false, wait = false;
+  bool target_is_configuration = false;  // `execute start -t R`, spring 2017
 };
 
 std::optional<std::string> Given(const std::string& text) {
@@ -39,6 +41,9 @@ Result<project::Request> MakeRequest(const Session& session, const Options& opti
   request.project_dir = Given(session.globals.project);
   request.run_configuration = Given(options.run_configuration);
   request.target = Given(options.target);
+  if (options.target_is_configuration && !request.run_configuration) {
+    request.run_configuration.swap(request.target);
+  }
   request.conda_file = Given(options.conda_file);
   request.spark_file = Given(options.spark_file);
   for (const std::string& pair : options.environment) {
@@ -49,6 +54,7 @@ Result<project::Request> MakeRequest(const Session& session, const Options& opti
     request.environment.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
   }
   if (!words.empty()) {
+    if (const auto error = NotHereFile(words.front())) return *error;
     request.script = words.front();
     request.arguments.assign(words.begin() + 1, words.end());
   }
@@ -148,7 +154,7 @@ void Declare(CLI::App& app, Options* options) {
 }  // namespace
 
 Command SubmitCommand() {
-  return {{{"submit"}, {"experiment", "submit"}},
+  return {{{"submit"}, {"experiment", "submit"}, {"execute", "start"}},
           "Run a script of this project and watch it",
           "Everything after the script's name belongs to the script. Ctrl-C stops the watching, "
           "not the run. "
@@ -159,7 +165,8 @@ Command SubmitCommand() {
            "tenon submit -a train.py", "tenon submit --dry-run --explain train.py"},
           [](CLI::App& app, const std::vector<std::string>& words) -> Action {
             auto options = std::make_shared<Options>();
-            options->watch.workbench = words.front() == "experiment";
+            options->watch.workbench = words.size() > 1;
+            options->target_is_configuration = words.front() == "execute";
             Declare(app, options.get());
             SetUsage(app, "tenon " + Join(words, " ") + " [OPTIONS] SCRIPT [ARGUMENTS...]");
             return [&app, options](Session& session) -> Result<int> {

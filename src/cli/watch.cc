@@ -13,9 +13,11 @@ namespace tenon::cli {
 namespace {
 
 void PrintRunId(const Session& session, const std::string& run_id, const std::string& status) {
-  if (session.WantsJson()) {
-    PrintOut(json::Print(json::Object{{"run_id", json::EncodeBytes(run_id)}, {"status", status}}) +
-             "\n");
+  const json::Object answer{{"run_id", json::EncodeBytes(run_id)}, {"status", status}};
+  if (session.query) {
+    PrintValue(session, answer);
+  } else if (session.WantsJson()) {
+    PrintOut(json::Print(answer) + "\n");
   } else {
     PrintOut(run_id + "\n");
   }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/man_page.h"
+#include "cli/print.h"
+
+namespace tenon::cli {
+namespace {
+
+Result<int> Act(Session& session, const CLI::App& app, const std::string& folder) {
+  const CLI::App* root = &app;
+  while (root->get_parent()) root = root->get_parent();
+  TENON_TRY_VOID(MakeDirs(folder));
+  json::Array written;
+  Table table({{"File"}});
+  for (const ManPage& page : MakeManPages(*root, AllCommands())) {
+    const std::string path = JoinPath(folder, page.file);
+    TENON_TRY_VOID(WriteFileAtomically(path, page.text, 0644, Durability::kProcess));
+    written.emplace_back(json::EncodeBytes(path));
+    table.Add({ForTerminal(path)});
+  }
+  if (session.WantsJson()) {
+    PrintValue(session, written);
+  } else {
+    PrintOut(table.ToTsv());
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command ManCommand() {
+  return {{{"man"}},
+          "Write the manual pages into a folder",
+          "One page for tenon and one for each command. `man` finds them when the folder is "
+          "share/man/man1 beside the bin that is on the PATH.",
+          {"tenon man ~/.local/share/man/man1", "man tenon-submit"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            auto folder = std::make_shared<std::string>();
+            app.add_option("DIR", *folder, "The folder; made if needed")->required();
+            return [&app, folder](Session& session) { return Act(session, app, *folder); };
+          }};
+}
+
+}  // namespace tenon::cli
