@@ -58,6 +58,7 @@ class Planner {
     PlanConda();
     PlanTargets();
     SortAndTidy();
+    DropImpossible();
     return std::move(out_);
   }
 
@@ -262,6 +263,31 @@ class Planner {
     std::erase_if(out_.notices, [&seen](const UpgradeNotice& notice) {
       return !seen.emplace(notice.file, notice.text).second;
     });
+  }
+
+  // What cannot be changed without touching other bytes is left to the user's own hand.
+  void DropImpossible() {
+    std::vector<bool> possible(out_.changes.size(), true);
+    if (MakeUpgrade(out_, possible).ok()) return;
+    for (size_t i = 0; i < possible.size(); ++i) {
+      std::vector<bool> alone(possible.size(), false);
+      alone[i] = true;
+      possible[i] = MakeUpgrade(out_, alone).ok();
+    }
+    if (!MakeUpgrade(out_, possible).ok()) possible.assign(possible.size(), false);
+    std::vector<UpgradeChange> kept;
+    for (size_t i = 0; i < possible.size(); ++i) {
+      UpgradeChange& change = out_.changes[i];
+      if (possible[i]) {
+        kept.push_back(std::move(change));
+        continue;
+      }
+      const std::string what = change.after.empty() ? "take `" + change.before + "` away"
+                                                    : "write `" + change.after + "`";
+      Notice(change.file, change.line, "by your own hand, please: " + what + ": " + change.reason,
+             "by-hand");
+    }
+    out_.changes = std::move(kept);
   }
 
   const Project& project_;
