@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "project/config_set.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/config_files.h"
+#include "cli/print.h"
+
+namespace tenon::cli {
+namespace {
+
+struct Options {
+  std::string key, value, run_configuration, target;
+  CLI::Option* value_given = nullptr;
+  bool unset = false;
+};
+
+Result<int> Act(Session& session, const Options& options) {
+  const bool value_given = options.value_given->count() > 0;
+  if (options.unset && value_given) {
+    return Invalid("--unset takes no value")
+        .WithHint("`tenon config set --unset " + options.key + "`");
+  }
+  if (!options.unset && !value_given) {
+    return Invalid("no value is given for " + options.key)
+        .WithHint("`tenon config set " + options.key + " VALUE`; --unset takes the key away");
+  }
+  project::SetRequest request;
+  request.key = options.key;
+  if (!options.unset) request.value = options.value;
+  if (!options.run_configuration.empty()) request.run_configuration = options.run_configuration;
+  if (!options.target.empty()) request.target = options.target;
+  TENON_TRY(const project::Project project, OpenFiles(session));
+  TENON_TRY(const project::Change change, project::SetKey(project, request));
+  PrintChanges(session, {change});
+  return 0;
+}
+
+}  // namespace
+
+Command ConfigSetCommand() {
+  return {{{"config", "set"}},
+          "Change one setting in the project's files",
+          "The key decides the file: that of the run configuration (Target, Framework, "
+          "EnvironmentVariables.NAME …) or that of its target (nvidiaDocker, baseDockerImage …). "
+          "One value changes, or one line is added; comments, order, quotes and line ends stay. "
+          "A value that does not fit the key is refused, and then nothing is written.",
+          {"tenon config set nvidiaDocker true -c my_dsvm",
+           "tenon config set Framework Python -c my_dsvm",
+           "tenon config set EnvironmentVariables.EPOCHS 20",
+           "tenon config set baseDockerImage ubuntu:22.04 --target docker",
+           "tenon config set --unset nvidiaDocker --target my_dsvm"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<Options>();
+            app.add_option("KEY", options->key, "The setting, as the file spells it")->required();
+            options->value_given =
+                app.add_option("VALUE", options->value, "Its new value; `null` for none");
+            app.add_option("-c,--run-configuration", options->run_configuration,
+                           "The run configuration (local)")
+                ->type_name("NAME");
+            app.add_option("-t,--target", options->target,
+                           "The target, instead of the one the run configuration names")
+                ->type_name("NAME");
+            app.add_flag("--unset", options->unset, "Take the key away");
+            return [options](Session& session) { return Act(session, *options); };
+          }};
+}
+
+}  // namespace tenon::cli
