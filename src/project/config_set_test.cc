@@ -107,9 +107,9 @@ TEST_F(ConfigTest, WrongWordsAreRefusedAndNothingIsWritten) {
 
 TEST_F(ConfigTest, RepairOfAFileThatCannotBeUsedWorks) {
   Write("aml_config/local.compute", "type: local\nsharedVolumes: maybe\n");
-  Write("aml_config/local.runconfig", "Framework: pthon\nTarget: local\n");
+  Write("aml_config/local.runconfig", "Framework: Cython\nTarget: local\n");
   EXPECT_EQ(Set({"sharedVolumes", "no", {}, {}}), "aml_config/local.compute:2: maybe -> false");
-  EXPECT_EQ(Set({"Framework", "Python", {}, {}}), "aml_config/local.runconfig:1: pthon -> Python");
+  EXPECT_EQ(Set({"Framework", "Python", {}, {}}), "aml_config/local.runconfig:1: Cython -> Python");
   EXPECT_EQ(Set({"Framework", "Python", {}, {}}),
             "aml_config/local.runconfig:1: Python -> Python (same)");
 }
@@ -260,7 +260,8 @@ TEST_F(ConfigTest, CheckJudgesEachFileOnItsOwn) {
   const std::string found = Findings();
   EXPECT_EQ(found.find("hunter2"), std::string::npos);
   for (const char* line :
-       {"error .azureml/project.json:2:1: a value is missing", "error aml_config/bad.compute:2:1: a tab",
+       {"error .azureml/project.json:2:1: a value is missing",
+        "error aml_config/bad.compute:2:1: a tab",
         "warning aml_config/vm.compute:1:10: address: `<ip>` is to be filled in",
         "warning aml_config/vm.compute:2:11: password: this is a secret in clear text",
         "error aml_config/vm.compute:4:11: username: expected text, found a list",

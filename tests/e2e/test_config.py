@@ -47,7 +47,7 @@ def test_json_says_what_changed(tenon, dsvm):
 @pytest.mark.parametrize("words, code, text", [
     (["nvidiaDoker", "true"], 2, "did you mean `nvidiaDocker`?"),
     (["nvidiaDocker", "maybe"], 2, "expected true or false"),
-    (["Framework", "Pyton"], 2, "did you mean `Python`?"),
+    (["Framework", "PySparc"], 2, "did you mean `PySpark`?"),
     (["password", "hunter2"], 2, "never written into a file"),
     (["Target", "nowhere"], 3, "there is no target `nowhere`"),
     (["nvidiaDocker"], 2, "no value is given"),
