@@ -82,6 +82,7 @@ Command NoteCommand();
 Command ConfigShowCommand();
 Command ConfigSetCommand();
 Command ConfigCheckCommand();
+Command ConfigUpgradeCommand();
 Command ComputeTargetAttachCommand();
 Command ComputeTargetListCommand();
 Command ComputeTargetShowCommand();

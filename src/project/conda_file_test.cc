@@ -146,10 +146,10 @@ TEST(CondaFile, JsonAndFlowStyleAreRead) {
 }
 
 TEST(CondaFile, UnknownKeyIsANoticeWithAGuess) {
-  const CondaFile file = MustRead("dependancies:\n- numpy\n");
+  const CondaFile file = MustRead("Dependencies:\n- numpy\n");
   ASSERT_EQ(file.notices.size(), 1u);
   EXPECT_EQ(file.notices[0],
-            "c.yml:1:1: unknown key `dependancies` is ignored; did you mean `dependencies`?");
+            "c.yml:1:1: unknown key `Dependencies` is ignored; did you mean `dependencies`?");
 }
 
 TEST(CondaFile, OtherFormsPointAtTheLine) {
