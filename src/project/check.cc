@@ -188,7 +188,12 @@ void Checker::CheckDependencyFile(const Setting<std::string>& path, const std::s
   if (path.value.empty()) return;
   if (!Exists(JoinPath(project_.root, path.value))) {
     if (!path.given()) return;
-    AddAt(used ? Level::kError : Level::kNote, path.origin,
+    // Every file of the time names the usual path; where nothing lies there, nothing is asked for.
+    const bool usual =
+        path.value.starts_with("aml_config/") &&
+        path.value.ends_with(conda ? "/conda_dependencies.yml" : "/spark_dependencies.yml");
+    const Level level = !used ? Level::kNote : usual ? Level::kWarning : Level::kError;
+    AddAt(level, path.origin,
           by + ": there is no file `" + ForTerminal(path.value) + "`" +
               (used ? "" : "; nothing here needs it"),
           used ? "write the file, or the path of another, relative to the project's folder" : "");

@@ -275,6 +275,14 @@ TEST_F(ConfigTest, CheckJudgesEachFileOnItsOwn) {
   }
 }
 
+TEST_F(ConfigTest, WhatAttachWritesHasNoError) {
+  const Project project = Open();
+  ASSERT_TRUE(Attach(project, {"docker", "d", "", "", "", "", false}).ok());
+  ASSERT_TRUE(Attach(project, {"remotedocker", "vm", "203.0.113.7", "me", "", "", false}).ok());
+  ASSERT_TRUE(Attach(project, {"cluster", "hdi", "203.0.113.7", "me", "", "", false}).ok());
+  EXPECT_EQ(Findings().find("error"), std::string::npos) << Findings();
+}
+
 TEST_F(ConfigTest, CheckIsSilentAboutAGoodProject) {
   WriteLocal();
   EXPECT_EQ(Findings(), "");
