@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/formats/sample.md carried out in Python, to compare the program with and to make projects for tests."""
+"""docs/formats/sample.md carried out in Python, to compare the program with."""
 
 import json
-import os
-import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,19 +25,3 @@ def files(name):
         assert target not in found, f"{name}: {target} is borrowed and there"
         found[target] = SAMPLES / source
     return found
-
-
-def make(name, folder, python=None):
-    """The project in a new folder; `python` becomes its pythonLocation."""
-    for target, source in files(name).items():
-        path = Path(folder) / target
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(source.read_bytes())
-        os.chmod(path, source.stat().st_mode & 0o777)
-    if python:
-        compute = Path(folder) / "aml_config" / "local.compute"
-        text, count = re.subn(r"^pythonLocation: .*$", lambda _: f'pythonLocation: "{python}"', compute.read_text(),
-                              flags=re.M)
-        assert count == 1
-        compute.write_text(text)
-    return Path(folder)

@@ -13,7 +13,7 @@ import zlib
 
 import pytest
 
-from e2e import sample_envs, sample_projects
+from e2e import harness, sample_envs, sample_projects
 
 DEEP = os.environ.get("TENON_DEEP") == "1"
 CHEAP = {"scikit-learn", "cntk"}
@@ -85,16 +85,31 @@ NETWORKS = [
 ]
 
 
+def create(tenon, sample, name, python):
+    """As a user gets it; `az ml` and `tenon` are the same program here."""
+    programs = tenon.scratch / "programs"
+    tenon.run("install-az", programs).ok()
+    tenon.run("project", "create", "--name", name, "--template", sample).ok()
+    folder = tenon.scratch / name
+    tenon.run("config", "set", "pythonLocation", python.python, "-c", "local", cwd=folder).ok()
+    for variable, value in python.variables.items():
+        tenon.run("config", "set", f"EnvironmentVariables.{variable}", value, "-c", "local", cwd=folder).ok()
+    checked = tenon.json("config", "check", "--json", cwd=folder)
+    assert checked["errors"] == checked["warnings"] == 0, checked
+    return folder, harness.Tenon(programs / "az", tenon.home, tenon.scratch)
+
+
 @pytest.mark.seconds(1800)
 @pytest.mark.planned_skip("the framework, or a Python old enough for it, can't be had here")
 @pytest.mark.parametrize("sample,packages,framework,model", NETWORKS, ids=[n[1] for n in NETWORKS])
 def test_network_learns_the_digits(tenon, tmp_path, sample, packages, framework, model):
+    """The walk, part A: a project from a sample, packages in one's own Python, submit, look."""
     python = environment(packages)
-    folder = sample_projects.make(sample, tmp_path / "digits", python.python)
-    done = tenon.run("experiment", "submit", "-c", "local", "train.py", "--epochs", "5", cwd=folder,
-                     env={**python.variables, "OMP_NUM_THREADS": "1"}, timeout=600).ok()  # threads that spin starve others
-    assert "epoch  5  loss" in done.out
-    run = tenon.json("history", "last", "-o", "json", cwd=folder)
+    folder, az = create(tenon, sample, "my-digits", python)
+    done = az.run("ml", "experiment", "submit", "-c", "local", "train.py", "--epochs", "5", cwd=folder,
+                  env={"OMP_NUM_THREADS": "1"}, timeout=600).ok()  # threads that spin starve others
+    assert done.out.startswith("RunId: my-digits_") and "epoch  5  loss" in done.out
+    run = az.run("ml", "history", "last", cwd=folder).ok().json()
     assert run["status"] == "Completed" and run["script_name"] == "train.py" and run["target"] == "local"
     assert run["framework"].startswith(framework)
     assert run["final accuracy"] > 0.85 and run["accuracy"] == pytest.approx(run["final accuracy"], abs=1e-6)
@@ -110,8 +125,8 @@ def test_network_learns_the_digits(tenon, tmp_path, sample, packages, framework,
 
 
 @pytest.fixture
-def iris(tmp_path):
-    return sample_projects.make("iris", tmp_path / "iris", environment("scikit-learn").python)
+def iris(tenon):
+    return create(tenon, "iris", "iris", environment("scikit-learn"))[0]
 
 
 @pytest.mark.seconds(900)
@@ -181,3 +196,18 @@ def test_old_scripts_find_every_module_in_a_run(tenon, project):
     assert run["accuracy"] == 0.5
     assert {"outputs/notes/a.txt", "outputs/schema.json", "outputs/modeldata/model.pkl/inputs/data.csv"} <= set(
         run["attachments"].split(", "))
+
+
+def test_promoted_output_is_found_by_the_next_script(tenon, project):
+    folder = project("open('outputs/m.bin', 'w').write('weights')\n", files={"use.py": """
+from azureml.assets import get_local_path
+path = get_local_path("models/Best Model.link")
+print(path, open(path).read())
+"""})
+    tenon.run("submit", "main.py", cwd=folder).ok()
+    tenon.run("history", "promote", "-r", "last", "-ap", "./outputs/m.bin", "-n", "Best Model", cwd=folder).ok()
+    early = tenon.run("submit", "use.py", cwd=folder)
+    assert early.code == 1 and "models/Best Model.link" in early.err
+    tenon.run("asset", "download", "-l", "assets/Best Model.link", "-d", "models", cwd=folder).ok()
+    done = tenon.run("submit", "use.py", cwd=folder).ok()
+    assert done.out.startswith("models/") and done.out.endswith(" weights\n")
