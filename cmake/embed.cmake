@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Bytes that travel inside programs: the Python shim in the runner, the runner in `tenon`.
-# Both are object libraries, so they may stand anywhere on a link line.
+# Bytes that travel inside programs: the Python shim in the runner, the runner and the samples in
+# `tenon`. The first two are object libraries, so they may stand anywhere on a link line; the samples
+# are a source of the library that reads them.
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(TENON_EMBED ${CMAKE_SOURCE_DIR}/scripts/embed)
@@ -21,6 +22,26 @@ function(tenon_embed_folder TARGET FOLDER)
     VERBATIM)
   add_library(${TARGET} OBJECT ${output})
   target_include_directories(${TARGET} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+endfunction()
+
+# tenon_embed_samples(TARGET FOLDER): every file of FOLDER that is part of the source, hidden ones
+# included, as cli/embedded_samples.h declares it; compiled into TARGET.
+function(tenon_embed_samples TARGET FOLDER)
+  file(GLOB_RECURSE files RELATIVE ${FOLDER} CONFIGURE_DEPENDS ${FOLDER}/*)
+  list(FILTER files EXCLUDE REGEX
+       "(^|/)(outputs|__pycache__|azureml-logs|\\.pytest_cache|\\.mypy_cache|\\.ipynb_checkpoints)/")
+  list(TRANSFORM files PREPEND ${FOLDER}/)
+  set(output ${CMAKE_BINARY_DIR}/generated/tenon_embedded_samples.cc)
+  list(JOIN files "\n" lines)
+  file(GENERATE OUTPUT ${output}.list CONTENT "${lines}\n")
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${Python3_EXECUTABLE} ${TENON_EMBED} samples ${FOLDER} ${output}.list ${output}
+    DEPENDS ${TENON_EMBED} ${output}.list ${files}
+    COMMENT "Embedding ${FOLDER}"
+    VERBATIM)
+  target_sources(${TARGET} PRIVATE ${output})
+  set_source_files_properties(${output} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # tenon_embed_program(TARGET PROGRAM): the stripped bytes of PROGRAM as launch/embedded_runner.h

@@ -24,6 +24,7 @@ uint64_t TotalBytes(const engine::SpaceUse& use) {
 json::Object ToJson(const engine::SpaceUse& use, const std::string& home) {
   json::Object object{{"home", json::EncodeBytes(home)}, {"bytes", TotalBytes(use)}};
   object["objects"] = json::Object{{"bytes", use.objects_bytes}, {"count", use.object_count}};
+  object["assets"] = json::Object{{"bytes", use.asset_bytes}, {"count", use.asset_count}};
   object["journals"] = json::Object{{"bytes", use.journals_bytes}};
   object["work"] = json::Object{{"bytes", use.work_bytes}};
   object["index"] = json::Object{{"bytes", use.index_bytes}};
@@ -43,6 +44,10 @@ void PrintTables(const Session& session, const engine::SpaceUse& use, size_t lim
   parts.Add(
       {HumanBytes(use.objects_bytes),
        "files of snapshots and outputs (" + Count(use.object_count, "object", "objects") + ")"});
+  if (use.asset_count > 0) {
+    parts.Add({HumanBytes(use.asset_bytes),
+               "of these, contents of " + Count(use.asset_count, "asset", "assets")});
+  }
   parts.Add(
       {HumanBytes(use.journals_bytes), "journals of " + Count(use.runs.size(), "run", "runs")});
   parts.Add({HumanBytes(use.work_bytes), "run directories that were kept"});

@@ -85,6 +85,9 @@ void PrintRestored(const Session& session, const engine::Restored& restored,
 }
 
 Result<int> Act(Session& session, const Options& options) {
+  if (options.run.empty()) {
+    return Invalid("which run?").WithHint("--run-id RUN names it; `tenon runs` lists them");
+  }
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY(const journal::RunView run, WhatToRestore(session, *context, options.run));
   engine::RestoreOptions restore;
@@ -101,21 +104,25 @@ Result<int> Act(Session& session, const Options& options) {
 }  // namespace
 
 Command RestoreCommand() {
-  return {{{"restore"}},
+  return {{{"restore"}, {"project", "restore"}},
           "Bring a run's files back as they were when it was submitted",
           "Into the project's folder, or into DIR (made if needed). Files the run did not have are "
           "left "
           "alone. Files that have changed since are overwritten only with --force, and a snapshot "
           "of what "
           "was there is taken first; its hash is accepted in place of RUN.",
-          {"tenon restore 12", "tenon restore last ../as-it-was", "tenon restore 12 --force"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          {"tenon restore 12", "tenon restore last ../as-it-was", "tenon restore 12 --force",
+           "tenon project restore --run-id 12"},
+          [](CLI::App& app, const std::vector<std::string>& words) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option(
-                   "RUN", options->run,
-                   "The run: id, number, beginning of an id, or `last`; or a snapshot's hash")
-                ->required();
-            app.add_option("DIR", options->folder, "Where to (the project's folder)");
+            const char* about =
+                "The run: id, number, beginning of an id, or `last`; or a snapshot's hash";
+            if (words.size() > 1) {  // the Workbench's form: always the whole project folder
+              app.add_option("--run-id", options->run, about)->type_name("RUN");
+            } else {
+              app.add_option("RUN", options->run, about)->required();
+              app.add_option("DIR", options->folder, "Where to (the project's folder)");
+            }
             app.add_flag("--force", options->force, "Overwrite files that have changed since");
             return [options](Session& session) { return Act(session, *options); };
           }};

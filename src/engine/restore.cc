@@ -5,15 +5,13 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/text.h"
 #include "engine/freeze_now.h"
+#include "engine/write_tree.h"
 #include "snapshot/freeze.h"
 #include "snapshot/unpack.h"
 
 namespace tenon::engine {
 namespace {
-
-constexpr size_t kNamesShown = 10;
 
 bool IsCompute(const snapshot::Entry& entry) {
   return entry.type == snapshot::EntryType::kFile && entry.path.ends_with(".compute");
@@ -29,19 +27,6 @@ Result<std::string> MergedCompute(const snapshot::ObjectStore& objects,
   *present = now.ok() ? *now : "";
   if (now.ok() && options.merge_compute) return options.merge_compute(recorded, *now);
   return recorded;
-}
-
-std::string NameThem(const std::vector<snapshot::Entry>& entries) {
-  std::vector<std::string> names;
-  for (const auto& entry : entries) {
-    if (names.size() == kNamesShown) break;
-    names.push_back(ForTerminal(entry.path));
-  }
-  std::string text = Join(names, ", ");
-  if (entries.size() > kNamesShown) {
-    text += " and " + std::to_string(entries.size() - kNamesShown) + " more";
-  }
-  return text;
 }
 
 }  // namespace
@@ -74,7 +59,7 @@ Result<Restored> Restore(Context& context, const journal::RunView& run,
   }
   if (!difference.changed.empty() && !options.force) {
     return Invalid("these files have changed since and would be overwritten: " +
-                   NameThem(difference.changed))
+                   NameEntries(difference.changed))
         .WithHint(
             "--force overwrites them (their present contents are saved in a snapshot first); "
             "or give another folder");

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "engine/assets.h"
 #include "engine/freeze_now.h"
 #include "journal/fold.h"
 #include "run/layout.h"
@@ -65,12 +66,20 @@ Status AddTree(const snapshot::ObjectStore& objects, const std::string& hex,
   return snapshot::Reachable(objects, *root, live);
 }
 
-// Every object that a recorded run or a kept snapshot names. An unreadable tree stops the
+// Every object that a recorded run, a kept snapshot or an asset names. An unreadable tree stops the
 // collection: better to keep too much than to lose a run's files because one node was damaged.
 Result<std::unordered_set<Hash>> LiveObjects(const snapshot::ObjectStore& objects,
                                              const std::vector<journal::RunView>& runs,
-                                             const std::vector<std::string>& kept_trees) {
+                                             const std::vector<std::string>& kept_trees,
+                                             const std::vector<Asset>& assets) {
   std::unordered_set<Hash> live, trees;
+  for (const Asset& asset : assets) {
+    if (!asset.folder) {
+      if (auto hash = Hash::FromHex(asset.hash)) live.insert(*hash);
+    } else if (auto status = AddTree(objects, asset.hash, &trees, &live); !status.ok()) {
+      return std::move(status).error().Wrap("finding the objects of the asset " + asset.name);
+    }
+  }
   for (const std::string& tree : kept_trees) {
     if (auto status = AddTree(objects, tree, &trees, &live); !status.ok()) {
       return std::move(status).error().Wrap("finding the objects of snapshot " + tree);
@@ -114,7 +123,10 @@ Result<SpaceUse> MeasureSpace(Context& context, Reporter& reporter) {
   });
   for (const char* suffix : {"", "-wal", "-shm"})
     use.index_bytes += DiskBytes(context.home.history_db() + suffix);
-  for (const char* part : {"bin", "shim", "stat-cache", "numbers"}) {
+  TENON_TRY(const auto assets, ListAssets(context, ""));
+  use.asset_count = assets.size();
+  for (const Asset& asset : assets) use.asset_bytes += asset.size;
+  for (const char* part : {"bin", "shim", "stat-cache", "numbers", "assets"}) {
     use.other_bytes += DiskBytes(JoinPath(context.home.root(), part));
   }
   return use;
@@ -150,11 +162,42 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
     runs.push_back(std::move(*view));
   }
   TENON_TRY(const auto kept_trees, KeptTrees(context, options.dry_run));
-  TENON_TRY(const auto live, LiveObjects(*objects, runs, kept_trees));
+  TENON_TRY(const auto assets, ListAssets(context, ""));
+  TENON_TRY(const auto live, LiveObjects(*objects, runs, kept_trees, assets));
   if (options.dry_run) return result;
   reporter.OnProgress("collecting objects", 0, 0);
   TENON_TRY(const auto freed, objects->Collect(live, options.min_object_age_us));
   result.bytes_freed += freed.bytes_on_disk;
+  return result;
+}
+
+Result<CleanResult> CleanTarget(Context& context, const CleanOptions& options, Reporter& reporter) {
+  CleanResult result;
+  auto remove = [&](const std::string& path) -> Status {
+    result.bytes_freed += DiskBytes(path);
+    return options.dry_run ? Status() : RemoveTree(path);
+  };
+  TENON_TRY(const auto ids, RunIds(context));
+  uint64_t done = 0;
+  for (const std::string& id : ids) {
+    reporter.OnProgress("reading journals", ++done, ids.size());
+    const run::RunFolder folder(context.home, id);
+    if (!IsDirectory(folder.work())) continue;
+    const auto view = journal::FoldRunFolder(folder.path());
+    if (!view.ok()) continue;  // `gc` has rules for those
+    if (view->spec.target != options.target) continue;
+    if (!options.project_id.empty() && view->spec.project_id != options.project_id) continue;
+    if (!run::IsFinal(view->state) || HasWriter(folder)) {
+      ++result.going;
+      continue;
+    }
+    ++result.work_folders;
+    TENON_TRY_VOID(remove(folder.work()));
+  }
+  if (!options.project_root.empty()) {
+    const std::string cache = FreezeOptionsFor(context, {options.project_root, nullptr}).stat_cache;
+    if (Exists(cache)) TENON_TRY_VOID(remove(cache));
+  }
   return result;
 }
 

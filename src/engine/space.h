@@ -16,6 +16,8 @@ namespace tenon::engine {
 struct SpaceUse {
   uint64_t objects_bytes = 0;
   uint64_t object_count = 0;
+  uint64_t asset_count = 0;
+  uint64_t asset_bytes = 0;  // their contents, as they would be written; the objects have them too
   uint64_t journals_bytes = 0;
   uint64_t work_bytes = 0;  // run directories that were kept
   uint64_t index_bytes = 0;
@@ -43,6 +45,21 @@ struct GcResult {
 // Removes what nothing needs: objects that no recorded run and no kept snapshot names, run
 // directories past their time, remains of killed submits. Never touches a run that is going.
 Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Reporter& reporter);
+
+struct CleanOptions {
+  std::string project_id;    // empty: of all projects
+  std::string project_root;  // whose cache goes too; empty: none
+  std::string target;
+  bool dry_run = false;
+};
+struct CleanResult {
+  uint64_t work_folders = 0;
+  uint64_t going = 0;  // run directories left alone, because their run is going on
+  uint64_t bytes_freed = 0;
+};
+// Removes what runs have left on a target of this machine: the run directories of runs that are
+// over, kept ones too, and the project's cache. Journals, outputs and snapshots stay.
+Result<CleanResult> CleanTarget(Context& context, const CleanOptions& options, Reporter& reporter);
 
 }  // namespace tenon::engine
 

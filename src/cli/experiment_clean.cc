@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/config_files.h"
+#include "cli/print.h"
+#include "cli/terminal_reporter.h"
+#include "engine/space.h"
+#include "project/resolve.h"
+
+namespace tenon::cli {
+namespace {
+
+struct Options {
+  std::string run_configuration, target;
+  bool dry_run = false, yes = false;
+};
+
+// The project and the name of the target that was meant.
+Result<project::Resolved> WhichTarget(const Session& session, const Options& options) {
+  project::Request request;
+  TENON_TRY(request.cwd, CurrentFolder());
+  request.project_dir = GivenProject(session);
+  request.only_look = true;
+  if (!options.run_configuration.empty()) request.run_configuration = options.run_configuration;
+  if (!options.target.empty()) request.target = options.target;
+  TENON_TRY(project::Resolved resolved, project::Resolve(request));
+  TENON_TRY_VOID(project::CheckSupported(resolved));
+  return resolved;
+}
+
+std::string What(const engine::CleanResult& result) {
+  return HumanBytes(result.bytes_freed) + ": " +
+         Count(result.work_folders, "run directory", "run directories") + " and caches";
+}
+
+Result<int> Act(Session& session, const Options& options) {
+  TENON_TRY(const project::Resolved resolved, WhichTarget(session, options));
+  TENON_TRY(engine::Context * context, session.Context());
+  engine::CleanOptions clean{resolved.project.id.value, resolved.project.root,
+                             resolved.target_name.value, options.dry_run};
+  const bool ask = !options.dry_run && !options.yes && ::isatty(STDIN_FILENO) == 1;
+  if (ask) {
+    clean.dry_run = true;
+    TerminalReporter reporter({});
+    TENON_TRY(const auto would, engine::CleanTarget(*context, clean, reporter));
+    if (would.work_folders > 0) {
+      TENON_TRY(const bool yes, AskYes("remove " + What(would) + " of this project on " +
+                                           ForTerminal(resolved.target_name.value) + "?",
+                                       "--yes"));
+      if (!yes) {
+        PrintErr("nothing was removed\n");
+        return 1;
+      }
+    }
+    clean.dry_run = false;
+  }
+  engine::CleanResult result;
+  {
+    TerminalReporter reporter({});
+    TENON_TRY(result, engine::CleanTarget(*context, clean, reporter));
+  }
+  if (session.WantsJson()) {
+    PrintValue(session, json::Object{{"target", resolved.target_name.value},
+                                     {"dry_run", options.dry_run},
+                                     {"work_folders", result.work_folders},
+                                     {"going", result.going},
+                                     {"bytes_freed", result.bytes_freed}});
+    return 0;
+  }
+  PrintOut((options.dry_run ? "would free " : "freed ") + What(result) + "\n");
+  if (result.going > 0) {
+    PrintErr(Count(result.going, "run is", "runs are") + " going on and " +
+             (result.going == 1 ? "was" : "were") + " left alone\n");
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command ExperimentCleanCommand() {
+  return {{{"experiment", "clean"}},
+          "Remove what this project's runs have left on a target",
+          "On a `local` target these are the run directories of runs that are over, those kept "
+          "with --keep too, and caches. Logs, metrics, outputs and snapshots stay; `tenon gc` and "
+          "`tenon runs delete` are for those. Asks first when on a terminal.",
+          {"tenon experiment clean", "tenon experiment clean -t local --dry-run",
+           "tenon experiment clean -c local --yes"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<Options>();
+            app.add_option("-t,--target", options->target, "The target (that of -c)")
+                ->type_name("NAME");
+            app.add_option("-c,--run-configuration", options->run_configuration,
+                           "The run configuration whose target is meant (local)")
+                ->type_name("NAME");
+            app.add_flag("--dry-run", options->dry_run, "Remove nothing, say what would go");
+            app.add_flag("-y,--yes", options->yes, "Don't ask");
+            return [options](Session& session) { return Act(session, *options); };
+          }};
+}
+
+}  // namespace tenon::cli
