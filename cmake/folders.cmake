@@ -18,7 +18,7 @@ endfunction()
 #   src/NAME/*_main.cc    -> left to an explicit add_executable
 #   src/NAME/*_compat.cc  -> likewise: objects of one program, not of the library
 #   src/NAME/*_test.cc    -> one test program NAME_test, which also gets the EMBEDS
-#   src/NAME/*_fuzz.cc    -> one fuzz program each, with TENON_FUZZ
+#   src/NAME/*_fuzz.cc    -> one fuzz program each, with TENON_FUZZ and the EMBEDS
 function(tenon_folder NAME)
   cmake_parse_arguments(ARG "" "" "LINKS;LIBS;EMBEDS" ${ARGN})
   set(dir ${CMAKE_SOURCE_DIR}/src/${NAME})
@@ -57,6 +57,11 @@ function(tenon_folder NAME)
       add_executable(${target} ${fuzzer})
       target_link_libraries(${target} PRIVATE tenon_${NAME})
       target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+      foreach(embed ${ARG_EMBEDS})
+        if(TARGET ${embed})
+          target_link_libraries(${target} PRIVATE ${embed})
+        endif()
+      endforeach()
       set_property(GLOBAL APPEND PROPERTY TENON_FUZZERS ${target})
     endforeach()
   endif()

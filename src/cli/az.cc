@@ -44,11 +44,13 @@ int PassOn(const Session& session, const std::vector<std::string>& words) {
       FlushOut();
       return 0;
     }
-    const bool ml = words.front() == "ml";
-    PrintError(NotFound("`" + said + (ml && words.size() > 1 ? " " + ForTerminal(words[1]) : "") +
+    const bool ml = words.front() == "ml" && words.size() > 1;
+    const auto near = ml ? DidYouMean(words[1], WorkbenchGroups()) : std::nullopt;
+    PrintError(NotFound("`" + said + (ml ? " " + ForTerminal(words[1]) : "") +
                         "` is no part of Tenon, and there is no other program az on the PATH to "
                         "pass it on to")
-                   .WithHint("`az ml --help` lists what is here"));
+                   .WithHint(near ? "did you mean `az ml " + *near + "`?"
+                                  : "`az ml --help` lists what is here"));
     return 3;
   }
   const int depth = std::atoi(Get(session.environment, run::env::kAzDepth).c_str());

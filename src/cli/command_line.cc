@@ -176,11 +176,16 @@ std::vector<std::string> WithLongNames(std::vector<std::string> words) {
 
 }  // namespace
 
-bool IsWorkbenchGroup(std::string_view word) {
-  static constexpr std::string_view kGroups[] = {
+const std::vector<std::string>& WorkbenchGroups() {
+  static const std::vector<std::string> groups = {
       "asset",   "computecontext", "computetarget",    "execute",          "experiment",
       "history", "project",        "runconfiguration", "runconfigurations"};
-  return std::find(std::begin(kGroups), std::end(kGroups), word) != std::end(kGroups);
+  return groups;
+}
+
+bool IsWorkbenchGroup(std::string_view word) {
+  const auto& groups = WorkbenchGroups();
+  return std::find(groups.begin(), groups.end(), word) != groups.end();
 }
 
 void SetUsage(CLI::App& app, std::string usage) {

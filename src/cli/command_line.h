@@ -20,6 +20,7 @@ namespace tenon::cli {
 enum class Program { kTenon, kAz };
 
 // Groups of `az ml` that have commands here: experiment, history, …
+const std::vector<std::string>& WorkbenchGroups();
 bool IsWorkbenchGroup(std::string_view word);
 
 // What a line of words means.

@@ -1,21 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <memory>
 
 #include "cli/command.h"
 #include "cli/completion_tree.h"
 #include "cli/print.h"
+#include "engine/runs.h"
+#include "project/project.h"
 
 namespace tenon::cli {
 namespace {
 
-Result<int> Act(const CLI::App& app, const std::string& shell) {
+constexpr size_t kOfferedRuns = 50;
+
+struct Options {
+  std::string shell;
+  std::string offer;
+};
+
+Result<std::vector<std::string>> Runs(Session& session) {
+  TENON_TRY(engine::Context * context, session.Context());
+  TENON_TRY_VOID(engine::Refresh(*context));
+  history::RunQuery query;
+  TENON_TRY(query.project_id, session.ProjectId());
+  query.limit = kOfferedRuns;
+  TENON_TRY(history::HistoryStore * store, context->History());
+  TENON_TRY(const auto runs, store->List(query));
+  std::vector<std::string> names;
+  for (const auto& run : runs) {
+    names.push_back(std::to_string(run.spec.number));
+    names.push_back(run.spec.id);
+  }
+  return names;
+}
+
+Result<std::vector<std::string>> Names(Session& session, const std::string& kind) {
+  if (kind == "run") return Runs(session);
+  char cwd[4096];
+  if (!::getcwd(cwd, sizeof cwd)) return FromErrno("finding the current folder", errno);
+  std::optional<std::string> given;
+  if (!session.globals.project.empty()) given = session.globals.project;
+  TENON_TRY(const project::Project found, project::OpenProject(cwd, given));
+  std::vector<std::string> names;
+  if (kind == "target") {
+    for (const auto& target : project::ListTargets(found)) names.push_back(target.name);
+  } else {
+    for (const auto& entry : project::ListRunConfigurations(found)) names.push_back(entry.name);
+  }
+  return names;
+}
+
+Result<int> Act(Session& session, const CLI::App& app, const Options& options) {
+  if (!options.offer.empty()) {
+    TENON_TRY(const std::vector<std::string> names, Names(session, options.offer));
+    for (const std::string& name : names) {
+      if (name.find('\n') == std::string::npos) PrintOut(name + "\n");
+    }
+    return 0;
+  }
+  if (options.shell.empty()) {
+    return Invalid("for which shell?").WithHint("`tenon completion bash`, zsh or fish");
+  }
   const CLI::App* root = &app;
   while (root->get_parent()) root = root->get_parent();
   const std::vector<CompletionNode> nodes = ReadCompletionTree(*root);
-  PrintOut(shell == "bash"  ? BashCompletion(nodes)
-           : shell == "zsh" ? ZshCompletion(nodes)
-                            : FishCompletion(nodes));
+  PrintOut(options.shell == "bash"  ? BashCompletion(nodes)
+           : options.shell == "zsh" ? ZshCompletion(nodes)
+                                    : FishCompletion(nodes));
   return 0;
 }
 
@@ -24,15 +78,19 @@ Result<int> Act(const CLI::App& app, const std::string& shell) {
 Command CompletionCommand() {
   return {{{"completion"}},
           "Print a script that lets a shell complete tenon's commands",
-          "",
+          "Commands, options and files, and the names of this project's runs, targets and run "
+          "configurations.",
           {"source <(tenon completion bash)", "tenon completion zsh > ~/.zfunc/_tenon",
            "tenon completion fish > ~/.config/fish/completions/tenon.fish"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto shell = std::make_shared<std::string>();
-            app.add_option("SHELL", *shell, "bash, zsh or fish")
-                ->required()
+            auto options = std::make_shared<Options>();
+            app.add_option("SHELL", options->shell, "bash, zsh or fish")
                 ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-            return [&app, shell](Session&) { return Act(app, *shell); };
+            app.add_option("--offer", options->offer,
+                           "For the scripts: print names of this kind, one a line")
+                ->check(CLI::IsMember({"run", "target", "configuration"}))
+                ->type_name("KIND");
+            return [&app, options](Session& session) { return Act(session, app, *options); };
           }};
 }
 

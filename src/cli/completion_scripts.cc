@@ -10,13 +10,19 @@ namespace {
 
 using Kind = CompletionValue::Kind;
 
-// "run", "file", "dir", "words json jsonc", or "any".
+// "run", "target", "file", "words json jsonc" and so on.
 std::string KindText(const CompletionValue& value) {
   switch (value.kind) {
     case Kind::kAnything:
       return "any";
     case Kind::kRun:
       return "run";
+    case Kind::kTarget:
+      return "target";
+    case Kind::kConfiguration:
+      return "configuration";
+    case Kind::kScript:
+      return "script";
     case Kind::kFile:
       return "file";
     case Kind::kFolder:
@@ -85,12 +91,12 @@ constexpr std::string_view kBashHead =
     R"sh(# Completion of tenon for bash. Where bash-completion looks, or in ~/.bashrc:
 #   source <(tenon completion bash)
 
-_tenon_runs() {
-  local -a fields
-  while IFS=$'\t' read -r -a fields; do
-    printf '%s\n' "${fields[0]}" "${fields[-1]}"
-  done < <("${COMP_WORDS[0]}" runs -o tsv -n 50 2>/dev/null)
-  printf 'last\n'
+# Names of runs, targets or run configurations, one a line; they may hold blanks.
+_tenon_offer() {
+  local name
+  while IFS= read -r name; do
+    [[ $name == "$cur"* ]] && COMPREPLY+=("$(printf %q "$name")")
+  done < <("${COMP_WORDS[0]}" completion --offer "$1" 2>/dev/null)
 }
 
 )sh";
@@ -129,7 +135,21 @@ _tenon() {
     _tenon_positional
   fi
   case $kind in
-    run) words="$words $(_tenon_runs)" ;;
+    run)
+      mapfile -t COMPREPLY < <(compgen -W "$words last" -- "$cur")
+      _tenon_offer run
+      return
+      ;;
+    target | configuration)
+      _tenon_offer "$kind"
+      return
+      ;;
+    script)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -f -X '!*.py' -- "$cur"; compgen -d -- "$cur")
+      ((${#COMPREPLY[@]})) || mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+      return
+      ;;
     file)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$cur"; compgen -W "$words" -- "$cur")
@@ -151,14 +171,11 @@ constexpr std::string_view kZshHead = R"sh(#compdef tenon
 # Completion of tenon for zsh. As _tenon in a folder of $fpath, or in ~/.zshrc after compinit:
 #   source <(tenon completion zsh)
 
-_tenon_runs() {
-  local line
-  local -a fields
-  for line in ${(f)"$($words[1] runs -o tsv -n 50 2>/dev/null)"}; do
-    fields=(${(ps:\t:)line})
-    compadd -- $fields[1] $fields[-1]
-  done
-  compadd -- last
+# Names of runs, targets or run configurations, one a line; they may hold blanks.
+_tenon_offer() {
+  local -a names
+  names=(${(f)"$($words[1] completion --offer $1 2>/dev/null)"})
+  (($#names)) && compadd -- $names
 }
 
 )sh";
@@ -203,7 +220,12 @@ _tenon() {
     _tenon_positional
   fi
   case $kind in
-    run) _tenon_runs ;;
+    run)
+      _tenon_offer run
+      compadd -- last
+      ;;
+    target | configuration) _tenon_offer $kind ;;
+    script) _files -g '*.py' ;;
     file) _files ;;
     dir) _files -/ ;;
     words*) compadd -- ${=kind#words } ;;
@@ -255,7 +277,13 @@ std::string FishValue(const CompletionValue& value) {
     case Kind::kAnything:
       return " -x";
     case Kind::kRun:
-      return " -x -a '(__tenon_runs)'";
+      return " -x -a '(__tenon_offer run)'";
+    case Kind::kTarget:
+      return " -x -a '(__tenon_offer target)'";
+    case Kind::kConfiguration:
+      return " -x -a '(__tenon_offer configuration)'";
+    case Kind::kScript:
+      return " -x -a '(__fish_complete_suffix .py)'";
     case Kind::kFile:
       return " -r -F";
     case Kind::kFolder:
@@ -277,12 +305,10 @@ constexpr std::string_view kFishHead =
     R"sh(# Completion of tenon for fish. As ~/.config/fish/completions/tenon.fish, or:
 #   tenon completion fish | source
 
-function __tenon_runs
-    for line in (tenon runs -o tsv -n 50 2>/dev/null)
-        set -l fields (string split \t -- $line)
-        printf '%s\n' $fields[1] $fields[-1]
-    end
-    printf 'last\n'
+# Names of runs, targets or run configurations, one a line; they may hold blanks.
+function __tenon_offer
+    tenon completion --offer $argv[1] 2>/dev/null
+    test $argv[1] = run; and printf 'last\n'
 end
 
 )sh";

@@ -2,6 +2,8 @@
 #include "cli/completion_tree.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 
@@ -23,25 +25,46 @@ std::vector<std::string> Choices(const std::string& type_name) {
   return Split(type_name.substr(open + 1, close - open - 1), ',');
 }
 
-CompletionValue ValueOf(const CLI::Option& option) {
+bool HasName(const CLI::Option& option, const std::string& name) {
+  const auto& names = option.get_lnames();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The name of a thing that is there already, by the command that asks for it.
+std::optional<Kind> NamedThing(const CLI::Option& option, const std::string& path) {
+  if (HasName(option, "run-configuration")) return Kind::kConfiguration;
+  if (HasName(option, "target")) return Kind::kTarget;
+  if (!HasName(option, "name")) return std::nullopt;
+  for (const char* command :
+       {"/computetarget/show", "/computetarget/update", "/computetarget/detach"}) {
+    if (path == command) return Kind::kTarget;
+  }
+  if (path.starts_with("/runconfiguration") && path.ends_with("/delete"))
+    return Kind::kConfiguration;
+  return std::nullopt;
+}
+
+CompletionValue ValueOf(const CLI::Option& option, const std::string& path) {
   const std::string type = option.get_type_name();
   // A positional is named in the help by what it is.
   const std::string word =
       option.nonpositional() ? type.substr(0, type.find(':')) : option.get_name(true);
   if (auto choices = Choices(type); !choices.empty()) return {Kind::kWords, std::move(choices)};
+  if (const auto kind = NamedThing(option, path)) return {*kind, {}};
   if (word == "RUN") return {Kind::kRun, {}};
   if (word == "DIR") return {Kind::kFolder, {}};
-  if (word == "FILE" || word == "SCRIPT") return {Kind::kFile, {}};
+  if (word == "SCRIPT") return {Kind::kScript, {}};
+  if (word == "FILE") return {Kind::kFile, {}};
   return {};
 }
 
-CompletionOption ReadOption(const CLI::Option& option) {
+CompletionOption ReadOption(const CLI::Option& option, const std::string& path) {
   CompletionOption read;
   for (const std::string& name : option.get_snames()) read.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) read.names.push_back("--" + name);
   read.description = FirstLine(option.get_description());
   read.takes_value = option.get_items_expected_max() > 0;
-  if (read.takes_value) read.value = ValueOf(option);
+  if (read.takes_value) read.value = ValueOf(option, path);
   return read;
 }
 
@@ -50,17 +73,16 @@ void ReadNode(const CLI::App& app, const std::string& path, std::vector<Completi
   node.path = path;
   node.summary = FirstLine(app.get_description());
   for (const CLI::Option* option : app.get_options()) {
-    if (option->nonpositional()) {
-      node.options.push_back(ReadOption(*option));
-    } else {
-      node.positionals.push_back(ValueOf(*option));
+    if (option->nonpositional()) node.options.push_back(ReadOption(*option, path));
+    if (option->get_positional()) {
+      node.positionals.push_back(ValueOf(*option, path));
       node.repeats |= option->get_items_expected_max() > 1;
     }
   }
   if (app.get_prefix_command() && node.positionals.empty()) {
     // These take their words as they are; only the usage line names them.
     const bool run = app.help().find(" RUN ") != std::string::npos;
-    node.positionals.push_back({run ? Kind::kRun : Kind::kFile, {}});
+    node.positionals.push_back({run ? Kind::kRun : Kind::kScript, {}});
   }
   node.rest_is_the_scripts = app.get_prefix_command();
   const auto below = app.get_subcommands([](const CLI::App*) { return true; });

@@ -14,7 +14,16 @@ namespace tenon::cli {
 
 // What may stand in a place.
 struct CompletionValue {
-  enum class Kind { kAnything, kRun, kFile, kFolder, kWords };
+  enum class Kind {
+    kAnything,
+    kRun,
+    kTarget,
+    kConfiguration,  // a run configuration
+    kScript,         // a Python file
+    kFile,
+    kFolder,
+    kWords
+  };
   Kind kind = Kind::kAnything;
   std::vector<std::string> words;  // kWords only
 };
@@ -39,7 +48,8 @@ struct CompletionNode {
 // All nodes, the root first, each before those below it.
 std::vector<CompletionNode> ReadCompletionTree(const CLI::App& root);
 
-// Scripts that complete `tenon`. Ids of runs are asked of the program itself when they are needed.
+// Scripts that complete `tenon`. Ids of runs, targets and run configurations are asked of the
+// program itself when they are needed: `tenon completion --offer KIND` prints one a line.
 std::string BashCompletion(const std::vector<CompletionNode>& nodes);
 std::string ZshCompletion(const std::vector<CompletionNode>& nodes);
 std::string FishCompletion(const std::vector<CompletionNode>& nodes);

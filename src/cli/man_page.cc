@@ -162,6 +162,27 @@ std::string CommandPage(const CLI::App& app, const Command& command) {
   return page + ".SH SEE ALSO\n.BR tenon (1)\n";
 }
 
+// Lines of at most 78 characters. Examples are broken with roff's own mark, which joins them again.
+std::string Wrapped(const std::string& page) {
+  constexpr size_t kWidth = 78;
+  std::string out;
+  bool filled = true;
+  for (std::string line : Split(page, '\n')) {
+    if (line == ".nf" || line == ".fi") filled = line == ".fi";
+    while (line.size() > kWidth && !line.starts_with('.')) {
+      size_t at = line.rfind(' ', kWidth);
+      if (at == std::string::npos || at == 0) at = line.find(' ', kWidth);
+      if (at == std::string::npos) break;
+      out += filled ? line.substr(0, at) + "\n" : line.substr(0, at + 1) + "\\\n";
+      line.erase(0, at + 1);
+      if (filled && (line.starts_with('.') || line.starts_with('\''))) line = "\\&" + line;
+    }
+    out += line + "\n";
+  }
+  out.pop_back();
+  return out;
+}
+
 }  // namespace
 
 std::string ManText(std::string_view text) {
@@ -199,10 +220,10 @@ std::string ManText(std::string_view text) {
 }
 
 std::vector<ManPage> MakeManPages(const CLI::App& root, const std::vector<Command>& commands) {
-  std::vector<ManPage> pages = {{"tenon.1", RootPage(root, commands)}};
+  std::vector<ManPage> pages = {{"tenon.1", Wrapped(RootPage(root, commands))}};
   for (const Command& command : commands) {
     if (const CLI::App* app = Find(root, command.words[0])) {
-      pages.push_back({PageName(command) + ".1", CommandPage(*app, command)});
+      pages.push_back({PageName(command) + ".1", Wrapped(CommandPage(*app, command))});
     }
   }
   return pages;
