@@ -58,6 +58,8 @@ bool IsNumberCell(std::string_view cell) {
          (!cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) || cell[0] == '.'));
 }
 
+bool ColorJson(const Session& session) { return session.globals.output == "jsonc" && ColorOut(); }
+
 std::string Padding(size_t n) { return std::string(n, ' '); }
 
 std::string CutTo(std::string_view text, size_t width) {
@@ -223,9 +225,19 @@ std::string Table::ToTsv() const {
   return text;
 }
 
+JsonList::JsonList(const Session& session) : color_(ColorJson(session)) {}
+
+void JsonList::Add(const json::Value& value) {
+  PrintOut(empty_ ? "[\n  " : ",\n  ");
+  PrintOut(json::PrintPretty(value, color_, /*depth=*/1));
+  empty_ = false;
+}
+
+void JsonList::End() { PrintOut(empty_ ? "[]\n" : "\n]\n"); }
+
 void PrintListing(const Session& session, const json::Value& value, const Table& table) {
   if (session.WantsJson()) {
-    PrintOut(json::PrintPretty(value, session.globals.output == "jsonc" && ColorOut()) + "\n");
+    PrintOut(json::PrintPretty(value, ColorJson(session)) + "\n");
   } else if (session.globals.output == "tsv") {
     PrintOut(table.ToTsv());
   } else {

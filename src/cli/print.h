@@ -52,6 +52,18 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// A list in JSON that is printed while it is made.
+class JsonList {
+ public:
+  explicit JsonList(const Session& session);
+  void Add(const json::Value& value);
+  void End();
+
+ private:
+  const bool color_;
+  bool empty_ = true;
+};
+
 // Prints a listing the way -o asks for: `value` for json and jsonc, `table` else.
 void PrintListing(const Session& session, const json::Value& value, const Table& table);
 
