@@ -5,6 +5,7 @@
 #define TENON_BASE_JSON_H_
 
 #include <boost/json/array.hpp>
+#include <boost/json/monotonic_resource.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <cstdint>
@@ -19,6 +20,10 @@ namespace tenon::json {
 using Value = boost::json::value;
 using Object = boost::json::object;
 using Array = boost::json::array;
+// Where a value keeps its parts; by default the heap. A pool makes many values cheaply: give it a
+// buffer to begin with, pass its address as the storage, and release() it when they are gone.
+using Storage = boost::json::storage_ptr;
+using Pool = boost::json::monotonic_resource;
 
 // Parses text from outside: at most `max_depth` levels; trailing junk, NaN and duplicate trouble
 // are kInvalid with line and column.
@@ -26,8 +31,9 @@ Result<Value> Parse(std::string_view text, size_t max_depth = 64);
 
 // One line. Infinite and NaN numbers are written as null; invalid UTF-8 in strings as U+FFFD.
 std::string Print(const Value& value);
-// Indented by two; for people. `color` uses ANSI colours (az's jsonc).
-std::string PrintPretty(const Value& value, bool color = false);
+// Indented by two; for people. `color` uses ANSI colours (az's jsonc). `depth`: lists and objects
+// that the text will stand in.
+std::string PrintPretty(const Value& value, bool color = false, size_t depth = 0);
 
 // Members of an object; absent or of another type gives `otherwise`.
 std::string GetString(const Object& object, std::string_view key, std::string_view otherwise = "");
@@ -40,6 +46,7 @@ const Array* GetArray(const Object& object, std::string_view key);    // nullptr
 // Bytes that may not be UTF-8, as a JSON-safe string and back. Valid UTF-8 without U+FFFF stays as
 // it is; any other byte B becomes U+FFFF followed by two hex digits.
 std::string EncodeBytes(std::string_view bytes);
+Value EncodedValue(std::string_view bytes, Storage storage = {});
 std::string DecodeBytes(std::string_view text);
 
 }  // namespace tenon::json

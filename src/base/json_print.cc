@@ -3,6 +3,7 @@
 // the same double again, a point or an exponent always there, plain notation from 1e-4 up to 1e16.
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -18,21 +19,15 @@ void AppendDouble(std::string& out, double value) {
     out += "null";
     return;
   }
+  const double size = std::fabs(value);
+  const bool plain = size == 0 || (size >= 1e-4 && size < 1e16);
   char buffer[32];
-  auto end =
-      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
-  std::string_view text(buffer, static_cast<size_t>(end - buffer));
-  int exponent = 0;
-  size_t e = text.find('e');
-  std::from_chars(text.data() + e + 1 + (text[e + 1] == '+'), end, exponent);
-  if (exponent < -4 || exponent >= 16) {
-    out += text;
-    return;
-  }
-  end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed).ptr;
-  text = {buffer, static_cast<size_t>(end - buffer)};
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value,
+                                 plain ? std::chars_format::fixed : std::chars_format::scientific)
+                       .ptr;
+  const std::string_view text(buffer, static_cast<size_t>(end - buffer));
   out += text;
-  if (text.find('.') == std::string_view::npos) out += ".0";
+  if (plain && text.find('.') == std::string_view::npos) out += ".0";
 }
 
 void AppendControl(std::string& out, unsigned char c) {
@@ -65,13 +60,32 @@ void AppendControl(std::string& out, unsigned char c) {
   }
 }
 
+constexpr uint64_t kOnes = 0x0101010101010101;
+constexpr uint64_t kHighs = 0x8080808080808080;
+
+// High bit of every byte that is zero, and maybe of bytes behind the first such: enough to tell
+// whether there is one.
+constexpr uint64_t ZeroBytes(uint64_t word) { return (word - kOnes) & ~word & kHighs; }
+
+// Whether one of eight bytes is a control character, a quote, a backslash or not ASCII.
+bool AnySpecial(const char* bytes) {
+  uint64_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  const uint64_t below_blank = (word - kOnes * 0x20) & ~word & kHighs;
+  return ((word & kHighs) | below_blank | ZeroBytes(word ^ (kOnes * '"')) |
+          ZeroBytes(word ^ (kOnes * '\\'))) != 0;
+}
+
 // How many bytes at the beginning are plain ASCII that JSON takes as it is.
 size_t PlainLength(std::string_view text) {
+  constexpr size_t kStep = sizeof(uint64_t);
   size_t n = 0;
-  while (n < text.size() && text[n] >= 0x20 && text[n] < 0x7f && text[n] != '"' &&
-         text[n] != '\\') {
-    ++n;
+  while (text.size() - n >= kStep && !AnySpecial(text.data() + n)) n += kStep;
+  if (n > 0 && n < text.size() && text.size() - n < kStep &&
+      !AnySpecial(text.data() + text.size() - kStep)) {
+    return text.size();
   }
+  while (n < text.size() && text[n] >= 0x20 && text[n] != '"' && text[n] != '\\') ++n;
   return n;
 }
 
@@ -108,7 +122,7 @@ constexpr std::string_view kColorEnd = "\x1b[39;49;00m";
 
 class Printer {
  public:
-  Printer(bool pretty, bool color) : pretty_(pretty), color_(color) {}
+  Printer(bool pretty, bool color, size_t depth) : pretty_(pretty), color_(color), depth_(depth) {}
 
   void Append(const Value& value) {
     switch (value.kind()) {
@@ -191,7 +205,7 @@ class Printer {
 
   bool pretty_;
   bool color_;
-  size_t depth_ = 0;
+  size_t depth_;
   std::string out_;
 };
 
@@ -204,13 +218,13 @@ int HexDigit(char c) {
 }  // namespace
 
 std::string Print(const Value& value) {
-  Printer printer(false, false);
+  Printer printer(false, false, 0);
   printer.Append(value);
   return std::move(printer).Finish();
 }
 
-std::string PrintPretty(const Value& value, bool color) {
-  Printer printer(true, color);
+std::string PrintPretty(const Value& value, bool color, size_t depth) {
+  Printer printer(true, color, depth);
   printer.Append(value);
   return std::move(printer).Finish();
 }
@@ -234,6 +248,11 @@ std::string EncodeBytes(std::string_view bytes) {
     bytes.remove_prefix(next.length);
   }
   return text;
+}
+
+Value EncodedValue(std::string_view bytes, Storage storage) {
+  if (PlainLength(bytes) == bytes.size()) return Value(bytes, std::move(storage));
+  return Value(EncodeBytes(bytes), std::move(storage));
 }
 
 std::string DecodeBytes(std::string_view text) {

@@ -30,6 +30,12 @@ void PollLoop::RemoveFd(int fd) {
   std::erase_if(watches_, [&](const Watch& watch) { return watch.fd == fd; });
 }
 
+void PollLoop::RestFd(int fd, int64_t us) {
+  for (Watch& watch : watches_) {
+    if (watch.fd == fd) watch.rests_until_us = SystemClock().MonotonicUs() + us;
+  }
+}
+
 PollLoop::TimerId PollLoop::AddTimer(int64_t delay_us, std::function<void()> on_time) {
   int64_t due = SystemClock().MonotonicUs() + std::max<int64_t>(delay_us, 0);
   timers_[next_timer_] = {due, std::move(on_time)};
@@ -65,11 +71,14 @@ void PollLoop::Run() {
   while (!stopped_) RunOnce(-1);
 }
 
-int64_t PollLoop::TimeToWait(int64_t max_wait_us) const {
-  if (timers_.empty()) return max_wait_us;
+int64_t PollLoop::TimeToWait(int64_t now_us, int64_t max_wait_us) const {
   int64_t due = INT64_MAX;
   for (const auto& [id, timer] : timers_) due = std::min(due, timer.due_us);
-  int64_t wait = std::max<int64_t>(due - SystemClock().MonotonicUs(), 0);
+  for (const Watch& watch : watches_) {
+    if (watch.rests_until_us > now_us) due = std::min(due, watch.rests_until_us);
+  }
+  if (due == INT64_MAX) return max_wait_us;
+  int64_t wait = std::max<int64_t>(due - now_us, 0);
   return max_wait_us < 0 ? wait : std::min(wait, max_wait_us);
 }
 
@@ -78,13 +87,14 @@ void PollLoop::RunOnce(int64_t max_wait_us) {
   std::vector<uint64_t> ids;
   fds.reserve(watches_.size() + 1);
   ids.reserve(watches_.size());
+  const int64_t now = SystemClock().MonotonicUs();
   for (const Watch& watch : watches_) {
-    fds.push_back({watch.fd, POLLIN, 0});
+    fds.push_back({watch.rests_until_us > now ? -1 : watch.fd, POLLIN, 0});
     ids.push_back(watch.id);
   }
   if (signal_fd_.valid()) fds.push_back({signal_fd_.get(), POLLIN, 0});
 
-  int64_t wait = TimeToWait(max_wait_us);
+  int64_t wait = TimeToWait(now, max_wait_us);
   timespec limit{static_cast<time_t>(wait / 1'000'000), static_cast<long>(wait % 1'000'000 * 1000)};
   int ready = ::ppoll(fds.data(), fds.size(), wait < 0 ? nullptr : &limit, nullptr);
   TENON_CHECK(ready >= 0 || errno == EINTR || errno == ENOMEM);

@@ -30,6 +30,8 @@ class PollLoop {
   // fd. Descriptors are served in the order they were added.
   void AddFd(int fd, std::function<void()> on_ready);
   void RemoveFd(int fd);
+  // Does not look at `fd` for that long. It keeps its place in the order.
+  void RestFd(int fd, int64_t us);
 
   // Calls once, at or after now + delay (monotonic).
   TimerId AddTimer(int64_t delay_us, std::function<void()> on_time);
@@ -54,8 +56,9 @@ class PollLoop {
     int fd;
     uint64_t id;  // never used twice, as descriptors are
     std::shared_ptr<std::function<void()>> on_ready;
+    int64_t rests_until_us = 0;
   };
-  int64_t TimeToWait(int64_t max_wait_us) const;
+  int64_t TimeToWait(int64_t now_us, int64_t max_wait_us) const;
   void ServeFd(uint64_t id);
   void ServeSignals();
   void ServeTimers();

@@ -255,5 +255,30 @@ TEST(PollLoopDeathTest, ADescriptorClosedWhileWatchedIsOurMistake) {
   EXPECT_DEATH(loop.RunOnce(0), "internal error");
 }
 
+TEST(PollLoopTest, ARestingDescriptorWaitsAndKeepsItsPlace) {
+  PollLoop loop;
+  Pipe first, second;
+  std::string served;
+  loop.AddFd(first.read.get(), [&] { served += '1'; });
+  loop.AddFd(second.read.get(), [&] { served += '2'; });
+  first.Ring();
+  second.Ring();
+  loop.RestFd(first.read.get(), 3'600'000'000);
+  loop.RunOnce(0);
+  EXPECT_EQ(served, "2");
+  loop.RestFd(first.read.get(), 0);
+  loop.RunOnce(0);
+  EXPECT_EQ(served, "212");
+}
+
+TEST(PollLoopTest, TheEndOfARestWakesTheLoop) {
+  PollLoop loop;
+  Pipe pipe;
+  loop.AddFd(pipe.read.get(), [&] { loop.Stop(); });
+  pipe.Ring();
+  loop.RestFd(pipe.read.get(), 1'000);
+  loop.Run();  // comes back only if it looks again
+}
+
 }  // namespace
 }  // namespace tenon

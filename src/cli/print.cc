@@ -59,6 +59,8 @@ bool IsNumberCell(std::string_view cell) {
          (!cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) || cell[0] == '.'));
 }
 
+bool ColorJson(const Session& session) { return session.globals.output == "jsonc" && ColorOut(); }
+
 std::string Padding(size_t n) { return std::string(n, ' '); }
 
 std::string CutTo(std::string_view text, size_t width) {
@@ -224,11 +226,28 @@ std::string Table::ToTsv() const {
   return text;
 }
 
+JsonList::JsonList(const Session& session) : session_(session) {}
+
+void JsonList::Add(const json::Value& value) {
+  if (session_.query) {
+    queried_.push_back(value);
+    return;
+  }
+  PrintOut(empty_ ? "[\n  " : ",\n  ");
+  PrintOut(json::PrintPretty(value, ColorJson(session_), /*depth=*/1));
+  empty_ = false;
+}
+
+void JsonList::End() {
+  if (session_.query) return PrintQueried(session_, queried_);
+  PrintOut(empty_ ? "[]\n" : "\n]\n");
+}
+
 void PrintListing(const Session& session, const json::Value& value, const Table& table) {
   if (session.query) {
     PrintQueried(session, value);
   } else if (session.PrintsJson()) {
-    PrintOut(json::PrintPretty(value, session.globals.output == "jsonc" && ColorOut()) + "\n");
+    PrintOut(json::PrintPretty(value, ColorJson(session)) + "\n");
   } else if (session.globals.output == "tsv") {
     PrintOut(table.ToTsv());
   } else {

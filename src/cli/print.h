@@ -52,6 +52,19 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// A list in JSON that is printed while it is made, or with --query asked when it is whole.
+class JsonList {
+ public:
+  explicit JsonList(const Session& session);
+  void Add(const json::Value& value);
+  void End();
+
+ private:
+  const Session& session_;
+  bool empty_ = true;
+  json::Array queried_;
+};
+
 // Prints a listing the way -o asks for: `value` for json and jsonc, `table` else. With --query:
 // what the query takes from `value`, as JSON unless -o says otherwise; a query that fails is noted
 // in the session, and Main says so.

@@ -2,8 +2,9 @@
 #include "cli/run_json.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <map>
+#include <charconv>
+#include <iterator>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -12,45 +13,58 @@
 namespace tenon::cli {
 namespace {
 
-json::Value TimeOrNull(int64_t us) {
-  if (us == 0) return nullptr;
-  return json::Value(FormatUtc(us));
+// Makes values that live in one storage.
+class Maker {
+ public:
+  explicit Maker(const json::Storage& storage) : storage_(storage) {}
+  json::Value Text(std::string_view bytes) const { return json::EncodedValue(bytes, storage_); }
+  json::Value TextOrNull(std::string_view bytes) const {
+    return bytes.empty() ? json::Value(nullptr) : Text(bytes);
+  }
+  json::Value TimeOrNull(int64_t us) const {
+    return us == 0 ? json::Value(nullptr) : json::Value(FormatUtc(us), storage_);
+  }
+  template <typename List>  // of pairs of text
+  json::Value Pairs(const List& pairs) const {
+    json::Object object(pairs.size(), storage_);
+    for (const auto& [name, value] : pairs) object[json::EncodeBytes(name)] = Text(value);
+    return object;
+  }
+  json::Value Attachments(const journal::RunView& run) const;
+  json::Value Properties(const journal::RunView& run) const;
+
+ private:
+  const json::Storage& storage_;
+};
+
+json::Value Maker::Attachments(const journal::RunView& run) const {
+  std::string text;
+  for (const std::string& name : engine::ArtifactNames(run)) {
+    if (!text.empty()) text += ", ";
+    text += json::EncodeBytes(name);
+  }
+  return json::Value(text, storage_);
 }
 
-json::Value TextOrNull(const std::string& text) {
-  if (text.empty()) return nullptr;
-  return json::Value(json::EncodeBytes(text));
-}
-
-json::Object Properties(const journal::RunView& run) {
-  json::Object properties;
+json::Value Maker::Properties(const journal::RunView& run) const {
+  json::Object properties(storage_);
   const run::RunSpec& spec = run.spec;
   std::string arguments;
   for (const std::string& argument : spec.arguments) {
-    arguments += (arguments.empty() ? "" : " ") + ShellQuote(argument);
+    if (!arguments.empty()) arguments += ' ';
+    arguments += ShellQuote(argument);
   }
-  properties["Arguments"] = json::EncodeBytes(arguments);
-  properties["CommitId"] = spec.kept_tree.substr(0, 40);
+  properties["Arguments"] = Text(arguments);
+  properties["CommitId"] = Text(std::string_view(spec.kept_tree).substr(0, 40));
   if (run.end && run.end->exit_code) properties["ExitCode"] = *run.end->exit_code;
-  if (!spec.git_branch.empty()) properties["GitBranch"] = json::EncodeBytes(spec.git_branch);
-  if (!spec.git_commit.empty()) properties["GitCommit"] = spec.git_commit;
+  if (!spec.git_branch.empty()) properties["GitBranch"] = Text(spec.git_branch);
+  if (!spec.git_commit.empty()) properties["GitCommit"] = Text(spec.git_commit);
   if (!spec.git_diff_object.empty()) properties["GitDirty"] = true;
-  if (!spec.parameters.empty()) {
-    json::Object parameters;
-    for (const auto& [name, value] : spec.parameters) {
-      parameters[json::EncodeBytes(name)] = json::EncodeBytes(value);
-    }
-    properties["Parameters"] = std::move(parameters);
-  }
-  if (!run.reason.empty()) properties["Reason"] = json::EncodeBytes(run.reason);
-  if (!spec.rerun_of.empty()) properties["RerunOf"] = spec.rerun_of;
-  properties["RunConfiguration"] = json::EncodeBytes(spec.run_configuration);
-  if (!run.tags.empty()) {
-    json::Object tags;
-    for (const auto& [name, value] : run.tags)
-      tags[json::EncodeBytes(name)] = json::EncodeBytes(value);
-    properties["Tags"] = std::move(tags);
-  }
+  if (!spec.parameters.empty()) properties["Parameters"] = Pairs(spec.parameters);
+  if (!run.reason.empty()) properties["Reason"] = Text(run.reason);
+  if (!spec.rerun_of.empty()) properties["RerunOf"] = Text(spec.rerun_of);
+  properties["RunConfiguration"] = Text(spec.run_configuration);
+  if (!run.tags.empty()) properties["Tags"] = Pairs(run.tags);
   return properties;
 }
 
@@ -75,46 +89,64 @@ json::Value MetricToJson(const run::MetricValue& value) {
 
 std::string ShortMetric(const run::MetricValue& value) {
   if (!std::holds_alternative<double>(value)) return ForTerminal(run::FormatMetric(value));
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%.6g", std::get<double>(value));
-  return buffer;
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, std::get<double>(value),
+                                 std::chars_format::general, 6)
+                       .ptr;
+  return std::string(buffer, end);
 }
 
 std::string ShownState(const journal::RunView& run) {
   return std::string(run::StateName(run.state));
 }
 
-json::Object RunToJson(const journal::RunView& run) {
-  std::vector<std::string> attachments = engine::ArtifactNames(run);
-  for (std::string& name : attachments) name = json::EncodeBytes(name);
-  std::map<std::string, json::Value> members;  // sorted by code point, as UTF-8 bytes are
-  members["attachments"] = Join(attachments, ", ");
-  members["created_utc"] = TimeOrNull(run.created_us);
-  members["description"] = TextOrNull(run.note);
-  members["duration"] =
-      run.end_us ? json::Value(FormatDuration(run.duration_us)) : json::Value(nullptr);
-  members["end_time_utc"] = TimeOrNull(run.end_us);
-  members["experiment_id"] = run.spec.project_id;
-  members["heartbeat_enabled"] = true;
-  members["hidden"] = run.hidden;
-  members["name"] = TextOrNull(run.name);
-  members["parent_run_id"] = nullptr;
-  members["properties"] = Properties(run);
-  members["run_id"] = json::EncodeBytes(run.spec.id);
-  members["run_number"] = run.spec.number;
-  members["script_name"] = json::EncodeBytes(run.spec.script);
-  members["start_time_utc"] = TimeOrNull(run.start_us);
-  members["status"] = ShownState(run);
-  members["target"] = json::EncodeBytes(run.spec.target);
-  members["user_id"] = run.spec.user_id;
-  std::map<std::string, json::Value> metrics;
+json::Object RunToJson(const journal::RunView& run, const json::Storage& storage) {
+  const Maker make(storage);
+  // In the order of code points, as UTF-8 bytes are.
+  std::pair<std::string_view, json::Value> fixed[] = {
+      {"attachments", make.Attachments(run)},
+      {"created_utc", make.TimeOrNull(run.created_us)},
+      {"description", make.TextOrNull(run.note)},
+      {"duration", run.end_us ? make.Text(FormatDuration(run.duration_us)) : nullptr},
+      {"end_time_utc", make.TimeOrNull(run.end_us)},
+      {"experiment_id", make.Text(run.spec.project_id)},
+      {"heartbeat_enabled", true},
+      {"hidden", run.hidden},
+      {"name", make.TextOrNull(run.name)},
+      {"parent_run_id", nullptr},
+      {"properties", make.Properties(run)},
+      {"run_id", make.Text(run.spec.id)},
+      {"run_number", run.spec.number},
+      {"script_name", make.Text(run.spec.script)},
+      {"start_time_utc", make.TimeOrNull(run.start_us)},
+      {"status", make.Text(ShownState(run))},
+      {"target", make.Text(run.spec.target)},
+      {"user_id", make.Text(run.spec.user_id)},
+  };
+  auto is_fixed = [&](const std::string& name) {
+    return std::any_of(std::begin(fixed), std::end(fixed),
+                       [&](const auto& member) { return member.first == name; });
+  };
+  std::vector<std::pair<std::string, const run::MetricValue*>> metrics;
+  metrics.reserve(run.series.size());
   for (const auto& [series, summary] : run.series) {
-    const std::string name = json::EncodeBytes(series);
-    metrics[members.count(name) ? "metric." + name : name] = MetricToJson(summary.last);
+    std::string name = json::EncodeBytes(series);
+    if (is_fixed(name)) name.insert(0, "metric.");
+    metrics.emplace_back(std::move(name), &summary.last);
   }
-  members.merge(metrics);
-  json::Object object;
-  for (auto& [name, value] : members) object[name] = std::move(value);
+  std::sort(metrics.begin(), metrics.end());
+  json::Object object(std::size(fixed) + metrics.size(), storage);
+  auto metric = metrics.begin();
+  auto add_metrics = [&](auto before) {
+    for (; metric != metrics.end() && before(metric->first); ++metric) {
+      object.emplace(metric->first, MetricToJson(*metric->second));
+    }
+  };
+  for (auto& [name, value] : fixed) {
+    add_metrics([&](const std::string& metric_name) { return metric_name < name; });
+    object.emplace(name, std::move(value));
+  }
+  add_metrics([](const std::string&) { return true; });
   return object;
 }
 

@@ -14,7 +14,7 @@ namespace tenon::cli {
 
 // One object, members sorted by code point: the fixed ones, and the last value of every metric
 // beside them. A metric called like a fixed member is `metric.NAME`.
-json::Object RunToJson(const journal::RunView& run);
+json::Object RunToJson(const journal::RunView& run, const json::Storage& storage = {});
 
 // The state a listing shows.
 std::string ShownState(const journal::RunView& run);

@@ -4,8 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <memory>
-#include <set>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -56,85 +57,128 @@ Result<history::RunQuery> MakeQuery(Session& session, const Options& options) {
   return query;
 }
 
-json::Array ToJson(const std::vector<journal::RunView>& runs) {
-  json::Array array;
-  for (const journal::RunView& run : runs) array.push_back(RunToJson(run));
-  return array;
+// Each run as JSON, printed as it comes: a history may have a hundred thousand.
+Result<int> PrintJson(const Session& session, history::HistoryStore& store,
+                      const history::RunQuery& query) {
+  unsigned char buffer[16 << 10];
+  json::Pool memory(buffer);
+  JsonList list(session);
+  TENON_TRY_VOID(store.Visit(query, [&](const history::RunRow& run) {
+    list.Add(RunToJson(run, &memory));
+    memory.release();
+    return Status();
+  }));
+  list.End();
+  return 0;
 }
 
-// Metrics by name, then Duration, Run_id, Script_name, Start_time_utc, Status (reference § 12).
-Table WorkbenchTable(const std::vector<journal::RunView>& runs) {
-  std::set<std::string> names;
-  for (const auto& run : runs) {
-    for (const auto& [name, summary] : run.series) names.insert(name);
-  }
-  auto capital = [](std::string name) {
-    if (!name.empty() && name[0] >= 'a' && name[0] <= 'z')
-      name[0] = static_cast<char>(name[0] - 32);
-    return ForTerminal(name);
-  };
-  std::vector<Column> columns;
-  for (const std::string& name : names) {
-    bool numeric = true;
-    for (const auto& run : runs) {
-      const auto found = run.series.find(name);
-      if (found != run.series.end()) numeric &= run::IsNumber(found->second.last);
+// The metrics of some runs, as the cells of a table whose columns are not known yet.
+class MetricCells {
+ public:
+  void Add(const journal::RunView& run) {
+    auto& row = rows_.emplace_back();
+    row.reserve(run.series.size());
+    for (const auto& [name, summary] : run.series) {
+      MetricColumn& column = columns_.try_emplace(name, columns_.size()).first->second;
+      const bool number = run::IsNumber(summary.last);
+      column.numeric &= number;
+      column.numbers += number;
+      row.emplace_back(column.index, ShortMetric(summary.last));
     }
-    columns.push_back({capital(name), numeric});
   }
+  std::vector<std::string> Names() const {  // alphabetical
+    std::vector<std::string> names;
+    for (const auto& [name, column] : columns_) names.push_back(name);
+    return names;
+  }
+  size_t Numbers(const std::string& name) const { return columns_.at(name).numbers; }
+  bool Numeric(const std::string& name) const { return columns_.at(name).numeric; }
+  // The cells of a row for these metrics, "" where the run has none.
+  std::vector<std::string> Row(size_t row, const std::vector<std::string>& names) const {
+    std::vector<std::string> cells(names.size());
+    for (size_t i = 0; i < names.size(); ++i) {
+      const size_t wanted = columns_.at(names[i]).index;
+      for (const auto& [index, cell] : rows_[row]) {
+        if (index == wanted) cells[i] = cell;
+      }
+    }
+    return cells;
+  }
+
+ private:
+  struct MetricColumn {
+    explicit MetricColumn(size_t position) : index(position) {}
+    size_t index;
+    bool numeric = true;
+    size_t numbers = 0;
+  };
+  std::map<std::string, MetricColumn> columns_;
+  std::vector<std::vector<std::pair<size_t, std::string>>> rows_;
+};
+
+std::string Capital(std::string name) {
+  if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 32);
+  return ForTerminal(name);
+}
+
+// Reference § 12: the metrics, then five columns.
+Result<Table> WorkbenchTable(history::HistoryStore& store, const history::RunQuery& query) {
+  MetricCells metrics;
+  std::vector<std::vector<std::string>> rest;
+  TENON_TRY_VOID(store.Visit(query, [&](const history::RunRow& run) {
+    metrics.Add(run);
+    rest.push_back({run.end_us ? FormatDuration(run.duration_us) : "", run.spec.id,
+                    ForTerminal(run.spec.script), run.start_us ? FormatUtc(run.start_us) : "",
+                    ShownState(run)});
+    return Status();
+  }));
+  const std::vector<std::string> names = metrics.Names();
+  std::vector<Column> columns;
+  for (const std::string& name : names) columns.push_back({Capital(name), metrics.Numeric(name)});
   for (const char* title : {"Duration", "Run_id", "Script_name", "Start_time_utc", "Status"}) {
     columns.push_back({title});
   }
   Table table(columns);
-  for (const auto& run : runs) {
-    std::vector<std::string> row;
-    for (const std::string& name : names) {
-      const auto found = run.series.find(name);
-      row.push_back(found == run.series.end() ? "" : ShortMetric(found->second.last));
-    }
-    row.push_back(run.end_us ? FormatDuration(run.duration_us) : "");
-    row.push_back(run.spec.id);
-    row.push_back(ForTerminal(run.spec.script));
-    row.push_back(run.start_us ? FormatUtc(run.start_us) : "");
-    row.push_back(ShownState(run));
+  for (size_t i = 0; i < rest.size(); ++i) {
+    std::vector<std::string> row = metrics.Row(i, names);
+    std::move(rest[i].begin(), rest[i].end(), std::back_inserter(row));
     table.Add(std::move(row));
   }
   return table;
 }
 
 // For people: number first, at most a few metrics that most runs have.
-Table PeopleTable(const std::vector<journal::RunView>& runs, int64_t now_us) {
-  std::map<std::string, size_t> uses;
-  for (const auto& run : runs) {
-    for (const auto& [name, summary] : run.series) {
-      if (run::IsNumber(summary.last)) ++uses[name];
-    }
-  }
-  std::vector<std::pair<std::string, size_t>> ranked(uses.begin(), uses.end());
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  if (ranked.size() > kMetricColumns) ranked.resize(kMetricColumns);
-  std::vector<Column> columns = {{"Run", true}, {"Status"},  {"Script"},
-                                 {"Target"},    {"Started"}, {"Duration"}};
-  for (const auto& [name, count] : ranked) columns.push_back({ForTerminal(name), true});
-  columns.push_back({"Id"});
-  Table table(columns);
-  for (const auto& run : runs) {
+Result<Table> PeopleTable(history::HistoryStore& store, const history::RunQuery& query,
+                          int64_t now_us) {
+  MetricCells metrics;
+  std::vector<std::vector<std::string>> rows;
+  TENON_TRY_VOID(store.Visit(query, [&](const history::RunRow& run) {
+    metrics.Add(run);
     std::string script = run.spec.script;
     for (const std::string& argument : run.spec.arguments) script += " " + argument;
     const int64_t since = run.start_us ? run.start_us : run.created_us;
-    std::vector<std::string> row = {std::to_string(run.spec.number),
-                                    ShownState(run),
-                                    ForTerminal(script),
-                                    ForTerminal(run.spec.target),
-                                    HumanDuration(std::max<int64_t>(0, now_us - since)) + " ago",
-                                    run.end_us ? HumanDuration(run.duration_us) : ""};
-    for (const auto& [name, count] : ranked) {
-      const auto found = run.series.find(name);
-      row.push_back(found == run.series.end() ? "" : ShortMetric(found->second.last));
-    }
-    row.push_back(run.spec.id);
-    table.Add(std::move(row));
+    rows.push_back({std::to_string(run.spec.number), ShownState(run), ForTerminal(script),
+                    ForTerminal(run.spec.target),
+                    HumanDuration(std::max<int64_t>(0, now_us - since)) + " ago",
+                    run.end_us ? HumanDuration(run.duration_us) : "", run.spec.id});
+    return Status();
+  }));
+  std::vector<std::string> names = metrics.Names();
+  std::erase_if(names, [&](const std::string& name) { return metrics.Numbers(name) == 0; });
+  std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) {
+    return metrics.Numbers(a) > metrics.Numbers(b);
+  });
+  if (names.size() > kMetricColumns) names.resize(kMetricColumns);
+  std::vector<Column> columns = {{"Run", true}, {"Status"},  {"Script"},
+                                 {"Target"},    {"Started"}, {"Duration"}};
+  for (const std::string& name : names) columns.push_back({ForTerminal(name), true});
+  columns.push_back({"Id"});
+  Table table(columns);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::string> cells = metrics.Row(i, names);
+    rows[i].insert(rows[i].end() - 1, std::make_move_iterator(cells.begin()),
+                   std::make_move_iterator(cells.end()));
+    table.Add(std::move(rows[i]));
   }
   return table;
 }
@@ -144,17 +188,14 @@ Result<int> List(Session& session, const Options& options, bool workbench) {
   TENON_TRY_VOID(engine::Refresh(*context));
   TENON_TRY(const history::RunQuery query, MakeQuery(session, options));
   TENON_TRY(history::HistoryStore * store, context->History());
-  TENON_TRY(const auto runs, store->List(query));
-  if (runs.empty() && !session.WantsJson()) {
+  if (session.WantsJson()) return PrintJson(session, *store, query);
+  TENON_TRY(const Table table, workbench ? WorkbenchTable(*store, query)
+                                         : PeopleTable(*store, query, context->clock->NowUs()));
+  if (table.empty()) {
     PrintErr("no runs yet; `tenon submit train.py` starts one\n");
     return 0;
   }
-  if (session.WantsJson()) {
-    PrintListing(session, ToJson(runs), Table({}));
-  } else {
-    PrintListing(session, nullptr,
-                 workbench ? WorkbenchTable(runs) : PeopleTable(runs, context->clock->NowUs()));
-  }
+  PrintListing(session, nullptr, table);
   return 0;
 }
 
@@ -179,6 +220,7 @@ Result<int> ListLive(Session& session) {
   history::RunQuery query;
   query.unfinished_only = query.include_hidden = query.include_untracked = true;
   TENON_TRY(history::HistoryStore * store, context->History());
+  if (session.WantsJson()) return PrintJson(session, *store, query);
   TENON_TRY(const auto runs, store->List(query));
   Table table({{"Run", true},
                {"Project"},
@@ -196,11 +238,11 @@ Result<int> ListLive(Session& session) {
                run.script ? std::to_string(run.script->process.pid) : "",
                HumanDuration(std::max<int64_t>(0, now - since)), run.spec.id});
   }
-  if (runs.empty() && !session.WantsJson()) {
+  if (runs.empty()) {
     PrintErr("nothing is running\n");
     return 0;
   }
-  PrintListing(session, ToJson(runs), table);
+  PrintListing(session, nullptr, table);
   return 0;
 }
 

@@ -204,7 +204,8 @@ class Encoder {
   std::string out_;
 };
 
-// After the first thing that is wrong everything reads as empty and ok() is false.
+// After the first thing that is wrong everything reads as empty and ok() is false. Reads over what
+// is there before, and keeps its memory.
 class Decoder {
  public:
   explicit Decoder(std::string_view in) : in_(in) {}
@@ -271,7 +272,8 @@ class Decoder {
   }
   template <typename T>
   void Get(std::optional<T>& value) {
-    if (Varint() != 0) Get(value.emplace());
+    if (Varint() == 0) return value.reset();
+    Get(value ? *value : value.emplace());
   }
   template <typename K, typename V>
   void Get(std::pair<K, V>& pair) {
@@ -281,16 +283,24 @@ class Decoder {
   template <typename T>
   void Get(std::vector<T>& items) {
     const size_t n = Size();
-    for (size_t i = 0; i < n && ok_; ++i) Get(items.emplace_back());
+    if (items.size() > n) items.resize(n);
+    for (size_t i = 0; i < n && ok_; ++i) Get(i < items.size() ? items[i] : items.emplace_back());
   }
   template <typename K, typename V>
   void Get(std::map<K, V>& items) {
     const size_t n = Size();
+    auto at = items.begin();  // stored in order; most runs have the names of the one before
     for (size_t i = 0; i < n && ok_; ++i) {
       K key{};
       Get(key);
-      Get(items.emplace_hint(items.end(), std::move(key), V{})->second);
+      if (at == items.end() || at->first != key) {
+        items.erase(at, items.end());
+        at = items.emplace_hint(items.end(), std::move(key), V{});
+      }
+      Get(at->second);
+      ++at;
     }
+    items.erase(at, items.end());
   }
   void Get(run::MetricValue& value) {
     switch (Varint()) {

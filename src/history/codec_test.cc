@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "history/test_journal.h"
@@ -74,6 +76,28 @@ TEST(Codec, EmptyFoldAndHugeFoldLoseNothing) {
   const std::string bytes = EncodeFold(huge);
   EXPECT_LT(bytes.size(), 20'000u * 20);
   EXPECT_EQ(Must(DecodeFold(bytes)).artifacts.size(), 20'001u);
+}
+
+TEST(Codec, ARowReadOverAnotherKeepsNothingOfIt) {
+  const journal::RunView full = Must(journal::Combine({{"near-a", FullFold()}}));
+  journal::RunView other = full;
+  other.end.reset();
+  other.runner.reset();
+  other.gap = {};
+  other.artifacts.clear();
+  other.tags.clear();
+  other.note.clear();
+  other.spec.arguments = {"one"};
+  other.series.erase(other.series.begin());
+  other.series["accuracy"].last = std::string("text");
+  other.series["zeta"].last = std::vector<double>{1, 2};
+  const journal::RunView empty;
+  const journal::RunView* views[] = {&full, &other, &empty, &full, &empty, &other, &full};
+  journal::RunView row;
+  for (const journal::RunView* view : views) {
+    Must(DecodeRow(EncodeRow(*view), row));
+    EXPECT_EQ(EncodeRow(row), EncodeRow(*view));
+  }
 }
 
 TEST(Codec, ViewComesBackFromItsTwoParts) {

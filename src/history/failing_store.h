@@ -23,7 +23,9 @@ class FailingStore : public HistoryStore {
     return Fail();
   }
   Result<journal::RunView> Get(const std::string&) override { return Fail(); }
-  Result<std::vector<RunRow>> List(const RunQuery&) override { return Fail(); }
+  Status Visit(const RunQuery&, const std::function<Status(const RunRow&)>&) override {
+    return Fail();
+  }
   Result<uint64_t> CountRuns(const RunQuery&) override { return Fail(); }
   Result<std::vector<std::string>> IdsWithPrefix(const std::string&, std::string_view,
                                                  size_t) override {

@@ -74,18 +74,18 @@ class MemoryStore : public HistoryStore {
     return *it->second.view;
   }
 
-  Result<std::vector<RunRow>> List(const RunQuery& query) override {
+  Status Visit(const RunQuery& query, const std::function<Status(const RunRow&)>& visit) override {
     std::vector<const journal::RunView*> found = Find(query);
     const size_t begin = std::min(query.offset, found.size());
     const size_t count =
         query.limit == 0 ? found.size() - begin : std::min(query.limit, found.size() - begin);
-    std::vector<RunRow> rows;
     for (size_t i = begin; i < begin + count; ++i) {
-      RunRow& row = rows.emplace_back(*found[i]);
+      RunRow row = *found[i];
       row.steps.clear();
       row.notices.clear();
+      TENON_TRY_VOID(visit(row));
     }
-    return rows;
+    return {};
   }
 
   Result<uint64_t> CountRuns(const RunQuery& query) override { return Find(query).size(); }

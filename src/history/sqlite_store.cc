@@ -115,7 +115,7 @@ class SqliteStore : public HistoryStore {
     return view;
   }
 
-  Result<std::vector<RunRow>> List(const RunQuery& query) override {
+  Status Visit(const RunQuery& query, const std::function<Status(const RunRow&)>& visit) override {
     const Selection selection(query);
     TENON_TRY(Query rows, db_->Prepare("SELECT row" + selection.from +
                                        " CROSS JOIN views USING (id)" + selection.where +
@@ -123,17 +123,12 @@ class SqliteStore : public HistoryStore {
     selection.BindTo(rows);
     rows.Bind(query.limit == 0 ? int64_t{-1} : static_cast<int64_t>(query.limit));
     rows.Bind(static_cast<int64_t>(query.offset));
-    std::vector<RunRow> found;
-    // Rows are large: not moving them as the list grows is worth a count of all, not one of a page.
-    uint64_t expected = std::min<uint64_t>(query.limit, 4096);
-    if (query.limit == 0) {
-      TENON_TRY(expected, CountRuns(query));
-    }
-    found.reserve(expected);
+    RunRow row;  // one for all: what it has allocated serves the next
     while (true) {
-      TENON_TRY(const bool row, rows.Step());
-      if (!row) return found;
-      TENON_TRY_VOID(DecodeRow(rows.Blob(0), found.emplace_back()));
+      TENON_TRY(const bool more, rows.Step());
+      if (!more) return {};
+      TENON_TRY_VOID(DecodeRow(rows.Blob(0), row));
+      TENON_TRY_VOID(visit(row));
     }
   }
 

@@ -59,7 +59,11 @@ class HistoryStore {
       const std::function<journal::Cursor()>& cursor, uint64_t hole_bytes) = 0;
 
   virtual Result<journal::RunView> Get(const std::string& run_id) = 0;  // kNotFound
-  virtual Result<std::vector<RunRow>> List(const RunQuery& query) = 0;  // newest first
+  // Newest first. A row is there for the length of the call; `visit` makes no other call on this
+  // store.
+  virtual Status Visit(const RunQuery& query,
+                       const std::function<Status(const RunRow& row)>& visit) = 0;
+  Result<std::vector<RunRow>> List(const RunQuery& query);  // what Visit() shows
   virtual Result<uint64_t> CountRuns(const RunQuery& query) = 0;
   // Ids that begin with `prefix` (at most `limit`), newest first.
   virtual Result<std::vector<std::string>> IdsWithPrefix(const std::string& project_id,

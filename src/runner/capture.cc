@@ -7,6 +7,8 @@
 
 #include <cerrno>
 
+#include "base/clock.h"
+
 namespace tenon::runner {
 namespace {
 
@@ -15,6 +17,11 @@ namespace {
 constexpr int kPipeSize = 1 << 20;
 // Small enough to stay in a processor's cache between the read and the write.
 constexpr size_t kBuffer = 256u << 10;
+// Reads less than this far apart, of less than this much, are a stream of small pieces.
+constexpr int64_t kRestUs = 1'000;
+constexpr size_t kSmall = 64u << 10;
+// With both streams in use the order between them counts for more than the cost.
+constexpr int64_t kQuietUs = 10'000;
 
 }  // namespace
 
@@ -36,7 +43,7 @@ Result<std::unique_ptr<Capture>> Capture::Open(PollLoop& loop, Sink sink) {
     if (::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) return FromErrno("set up a pipe", errno);
     OneStream* which = &stream;
     Capture* self = capture.get();
-    loop.AddFd(ends[0], [self, which] { self->ReadOnce(*which); });
+    loop.AddFd(ends[0], [self, which] { self->OnReady(*which); });
   }
   return capture;
 }
@@ -51,10 +58,25 @@ void Capture::CloseChildEnds() {
   for (OneStream& stream : streams_) stream.child.Reset();
 }
 
+void Capture::OnReady(OneStream& stream) {
+  OneStream& other = Other(stream);
+  // What a resting stream holds was there before this.
+  if (other.rests) {
+    other.rests = false;
+    ReadOnce(other);
+  }
+  ReadOnce(stream);
+}
+
 bool Capture::ReadOnce(OneStream& stream) {
   if (!stream.ours.valid()) return false;
   ssize_t count = ::read(stream.ours.get(), buffer_.get(), kBuffer);
   if (count > 0) {
+    const int64_t now = SystemClock().MonotonicUs();
+    stream.rests = count < static_cast<ssize_t>(kSmall) && now - stream.read_us < 2 * kRestUs &&
+                   now - Other(stream).read_us > kQuietUs;
+    stream.read_us = now;
+    if (stream.rests) loop_.RestFd(stream.ours.get(), kRestUs);
     sink_(stream.name, {buffer_.get(), static_cast<size_t>(count)});
     return true;
   }

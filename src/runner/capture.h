@@ -14,7 +14,9 @@
 namespace tenon::runner {
 
 // The two pipes between a script and the journal. Bytes are handed over as they come, in the order
-// in which the loop finds them; nothing is kept.
+// in which the loop finds them; nothing is kept. A script that writes one small piece after the
+// other to one of them is read once a millisecond: waking us for each would cost it more than the
+// writing.
 class Capture {
  public:
   using Sink = std::function<void(run::Stream stream, std::string_view bytes)>;
@@ -38,8 +40,12 @@ class Capture {
     run::Stream name;
     UniqueFd ours;
     UniqueFd child;
+    int64_t read_us = 0;  // when there was something last
+    bool rests = false;
   };
   Capture(PollLoop& loop, Sink sink);
+  void OnReady(OneStream& stream);
+  OneStream& Other(const OneStream& stream) { return streams_[&stream == &streams_[0] ? 1 : 0]; }
   // One read; false when there was nothing, or the stream has ended.
   bool ReadOnce(OneStream& stream);
 

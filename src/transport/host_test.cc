@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <optional>
 
@@ -119,6 +121,23 @@ TEST(LocalHost, AProgramThatHangsIsKilledAtTheTimeout) {
   auto result = local.host().Run({"/bin/sleep", "600"}, "", 50);
   ASSERT_TRUE(result.ok());
   EXPECT_TRUE(result->timed_out);
+}
+
+TEST(LocalHost, GoingLeavesNoChildAndNobodyWithOurDescriptors) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+  {
+    LocalUnderTest local(true);
+    std::string path = local.folder() + "/file";
+    ASSERT_TRUE(local.host().PutFile(path, "x", 0644).ok());
+    EXPECT_EQ(local.host().WaitForGrowth(path, 1, 1000).value(), false);
+  }
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+  ::close(ends[1]);
+  char byte;
+  EXPECT_EQ(::read(ends[0], &byte, 1), 0) << "somebody still holds the other end";
+  ::close(ends[0]);
 }
 
 TEST(FakeHost, ADroppedLinkIsUnavailableAndComesBack) {

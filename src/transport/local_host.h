@@ -15,6 +15,7 @@ namespace tenon::transport {
 class LocalHost : public Host {
  public:
   LocalHost() = default;
+  ~LocalHost() override;
 
   Result<CaptureResult> Run(const std::vector<std::string>& argv, const std::string& input,
                             int timeout_ms) override;

@@ -93,4 +93,4 @@ def test_a_run_is_cancelled_without_newer_calls(tenon, project):
     running.wait_for("up")
     tenon.run("cancel", "last", "--grace", "5s", cwd=folder, prefix=OLD_KERNEL).ok()
     assert running.wait().code == 143
-    assert tenon.processes() == []
+    assert tenon.processes_left() == []

@@ -247,6 +247,13 @@ class Tenon:
         """Pids that belong to this home: by their environment, or by living below it."""
         return marked_processes(self.home)
 
+    def processes_left(self, seconds=30):
+        """Those that do not end by themselves: a runner tidies up after its run has ended."""
+        deadline = time.monotonic() + seconds
+        while self.processes() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return self.processes()
+
     def cleanup(self):
         """Ends everything that belongs to this home; returns the pids that would not go."""
         for process in self._started:

@@ -205,7 +205,9 @@ if [ -n "$5" ]; then dd if=/dev/zero of="$1/filler" bs=4096 2>/dev/null || true;
 set +e
 "$4" start < "$1.request" > "$3.answer"
 pid=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' "$3.answer")
-if [ -n "$pid" ]; then while [ -d "/proc/$pid" ]; do sleep 0.05; done; fi
+if [ -n "$pid" ]; then
+  while grep -q "^State:.[^ZX]" "/proc/$pid/status" 2>/dev/null; do sleep 0.05; done
+fi
 cp -a "$1/." "$3/"
 """
 

@@ -35,7 +35,9 @@ def copy_into(root, names):
     for name in names:
         source, target = Path(name), root / name.lstrip("/")
         if source.is_dir():
-            shutil.copytree(source, target, dirs_exist_ok=True)
+            # Not over what is there: its links would lead back to the files being copied.
+            shutil.rmtree(target, ignore_errors=True)
+            shutil.copytree(source, target)
         elif source.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)

@@ -60,6 +60,7 @@ class Run:
         self.python = python
         self.folder = folder
         self.metrics = folder / "metrics"
+        self.killed = False  # a process that logs was
         self.outputs = folder / "outputs"
         self._points = None
         self.metrics.mkdir()
@@ -99,13 +100,16 @@ class Run:
         for path in self.metrics.glob("*.tm"):
             family, number = path.name[:-3].split(".")
             files.append((family, int(number), path))
-        return [Chunk(family, number, path) for family, number, path in sorted(files)]
+        return [Chunk(family, number, path, self.killed) for family, number, path in sorted(files)]
+
+
+LONGEST_TORN = 16  # payload of what the killed scripts log
 
 
 class Chunk:
     """A metric file read by the format page alone."""
 
-    def __init__(self, family, number, path):
+    def __init__(self, family, number, path, killed=False):
         self.family, self.number, self.path = family, number, path
         data = path.read_bytes()
         (magic, version, self.pid, n, zero, size, self.namespace, self.start, self.want,
@@ -117,8 +121,8 @@ class Chunk:
         while self.last not in (126, 127) and pos + RECORD.size <= len(data) and data[pos]:
             pos = self._record(data, pos)
         self.end = pos
-        # kill -9 may fall between a record's body and its tag; the body is a number's or a name's.
-        torn = 0 if self.last in (126, 127) else RECORD.size + 1032
+        # A process that was killed may have been writing one: its tag comes last.
+        torn = RECORD.size + LONGEST_TORN if killed else 0
         assert not any(data[pos + torn:]), "something behind the last record"
 
     def _record(self, data, pos):

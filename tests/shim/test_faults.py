@@ -130,10 +130,11 @@ def test_full_file_system_is_no_bus_error(newest_run):
 import os, tenon
 folder = os.environ['TENON_METRICS_DIR']
 tenon.log('a', -1.0)
-with open(os.path.join(folder, 'ballast'), 'wb') as ballast:
-    try:
-        while True: ballast.write(b'x' * 4096); ballast.flush()
-    except OSError: pass
+ballast = os.open(os.path.join(folder, 'ballast'), os.O_WRONLY | os.O_CREAT)
+try:
+    while True: os.write(ballast, b'x' * 4096)
+except OSError: pass
+os.close(ballast)
 for i in range(30000): tenon.log('a', float(i))
 os.unlink(os.path.join(folder, 'ballast'))
 """)

@@ -114,6 +114,7 @@ while True:
     acknowledged += len(process.stdout.read())
     process.stdout.close()
     assert process.wait() == -signal.SIGKILL
+    run.killed = True
     values, texts = run.values("a"), run.values("text")
     assert len(values) >= acknowledged and len(texts) >= acknowledged
     assert values == [float(i) for i in range(len(values))]
