@@ -65,7 +65,7 @@ TEST(CommandLineTest, CommandWithoutHelpOrExamples) {
 
 TEST(CommandLineTest, CommandsThatAreNotMeantGetLost) {
   for (const std::string said :
-       {"", "-h", "runs", "runs delete 1", "history -h", "history list -o tsv", "histroy",
+       {"", "-h", "runs", "runs delete 1", "history -h", "history list -o tsv", "hisstory",
         "history lst", "submit -c x a.py", "runs --stauts x", "gc x", "experiment submit -h",
         "history"}) {
     for (const Program program : {Program::kTenon, Program::kAz}) {
@@ -84,7 +84,7 @@ TEST(CommandLineTest, CommandsThatAreNotMeantGetLost) {
 }
 
 TEST(CommandLineTest, TypingErrorIsLeftAlone) {
-  EXPECT_EQ(Understand("histroy").error.hint, "did you mean `tenon history`?");
+  EXPECT_EQ(Understand("hisstory").error.hint, "did you mean `tenon history`?");
   EXPECT_EQ(Understand("history lst", Program::kAz).error.hint,
             "did you mean `az ml history list`?");
   EXPECT_EQ(Understand("runs --stauts x").error.hint, "did you mean `--status`?");

@@ -153,7 +153,7 @@ def test_data_preparation_files_get_a_sentence(az, project):
 
 
 def test_typing_error_is_helped(az):
-    assert "did you mean `az ml history`?" in az.run("ml", "histry", env={"PATH": "/usr/bin:/bin"}).err
+    assert "did you mean `az ml history`?" in az.run("ml", "hisstory", env={"PATH": "/usr/bin:/bin"}).err
     assert "did you mean `az ml history list`?" in az.run("ml", "history", "lst").err
 
 
