@@ -131,7 +131,7 @@ int AzMain(const std::vector<std::string>& words) {
   if (!inner.empty() && !inner.front().starts_with("-") && !IsWorkbenchGroup(inner.front())) {
     return PassOn(session, words);
   }
-  CommandLine command_line(session, Program::kAz);
+  CommandLine command_line(session, Program::kAz, &inner);
   Line line = command_line.Parse(inner);
   if (session.globals.output.empty() && !session.globals.json && !PrintsTexts(line.words)) {
     session.globals.output = "json";

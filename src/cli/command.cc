@@ -147,7 +147,7 @@ int Main(int argc, char** argv) {
     return AzMain(words);
   }
   Session session;
-  CommandLine command_line(session, Program::kTenon);
+  CommandLine command_line(session, Program::kTenon, &words);
   if (const auto absent = FindNotHere(words, Program::kTenon)) return PrintNotHere(*absent, words);
   return RunLine(session, command_line.Parse(words));
 }

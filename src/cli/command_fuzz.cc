@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first byte chooses the name we are called by; the rest are the words, one a line. Any words:
+// The first byte chooses the name we are called by and whether only the command that is meant gets
+// its options; the rest are the words, one a line. Any words:
 // understood or refused with a sentence, and nothing is done, since an action is never called.
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (words.size() > 64) return 0;
   (void)tenon::cli::FindNotHere(words, program);
   tenon::cli::Session session;
-  tenon::cli::CommandLine command_line(session, program);
+  tenon::cli::CommandLine command_line(session, program, data[0] & 2 ? &words : nullptr);
   const Line line = command_line.Parse(words);
   switch (line.kind) {
     case Line::Kind::kAct:

@@ -91,10 +91,12 @@ std::string WordsBefore(const CLI::App* app) {
 std::string Help(const CLI::App* app) { return app->help(WordsBefore(app)); }
 
 // The parser's tree, one node per word. Groups that are commands themselves (`runs`) are both.
-void AddCommand(CLI::App& root, Program program, const Command& command, Session& session,
-                Line* chosen) {
+// Of those whose first word was not `said`, the first word only.
+void AddCommand(CLI::App& root, Program program, const Command& command, const std::string* said,
+                Session& session, Line* chosen) {
   for (const auto& words : command.words) {
     if (program == Program::kAz && !IsWorkbenchGroup(words.front())) continue;
+    const bool meant = !said || words.front() == *said;
     CLI::App* app = &root;
     for (const std::string& word : words) {
       CLI::App* next = FindSubcommand(*app, word);
@@ -104,9 +106,12 @@ void AddCommand(CLI::App& root, Program program, const Command& command, Session
         next->fallthrough(false);
       }
       app = next;
+      if (!meant) break;
     }
+    if (!meant && words.size() > 1) continue;
     app->description(command.summary + "." +
                      (command.description.empty() ? "" : "\n\n" + command.description));
+    if (!meant) continue;
     app->footer(HelpFooter(program, command, words));
     AddGlobalOptions(*app, &session.globals);
     Action action = command.declare(*app, words);
@@ -203,7 +208,7 @@ int UnknownOption(const CLI::App& app, const std::string& word) {
   return 2;
 }
 
-CommandLine::CommandLine(Session& session, Program program) {
+CommandLine::CommandLine(Session& session, Program program, const std::vector<std::string>* words) {
   const bool az = program == Program::kAz;
   root_ = std::make_unique<CLI::App>(az ? kAboutAz : kAbout, az ? "az ml" : "tenon");
   root_->formatter(std::make_shared<HelpFormatter>());
@@ -211,8 +216,10 @@ CommandLine::CommandLine(Session& session, Program program) {
   root_->footer(az ? "`az ml GROUP COMMAND --help` shows options and examples of each. Groups that "
                      "are not here, and everything but `ml`, go to the next az on the PATH."
                    : "`tenon COMMAND --help` shows options and examples of each.");
+  static const std::string nothing;
+  const std::string* said = !words ? nullptr : words->empty() ? &nothing : &words->front();
   for (const Command& command : AllCommands()) {
-    AddCommand(*root_, program, command, session, &chosen_);
+    AddCommand(*root_, program, command, said, session, &chosen_);
   }
 }
 

@@ -41,8 +41,10 @@ struct Line {
 
 class CommandLine {
  public:
-  // Options land in session.globals.
-  CommandLine(Session& session, Program program);
+  // Options land in session.globals. With `words`, which Parse will get, only the commands they can
+  // mean get their options, which is most of the time a short call takes; the others have their
+  // name and summary only.
+  CommandLine(Session& session, Program program, const std::vector<std::string>* words = nullptr);
   ~CommandLine();
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;

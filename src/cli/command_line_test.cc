@@ -63,8 +63,28 @@ TEST(CommandLineTest, CommandWithoutHelpOrExamples) {
   }
 }
 
+TEST(CommandLineTest, CommandsThatAreNotMeantGetLost) {
+  for (const std::string said :
+       {"", "-h", "runs", "runs delete 1", "history -h", "history list -o tsv", "hisstory",
+        "history lst", "submit -c x a.py", "runs --stauts x", "gc x", "experiment submit -h",
+        "history"}) {
+    for (const Program program : {Program::kTenon, Program::kAz}) {
+      const std::vector<std::string> words =
+          said.empty() ? std::vector<std::string>() : Split(said, ' ');
+      Session session;
+      CommandLine all(session, program), some(session, program, &words);
+      const Line expected = all.Parse(words), got = some.Parse(words);
+      EXPECT_EQ(got.kind, expected.kind) << said;
+      EXPECT_EQ(got.text, expected.text) << said;
+      EXPECT_EQ(got.error.message, expected.error.message) << said;
+      EXPECT_EQ(got.error.hint, expected.error.hint) << said;
+      EXPECT_EQ(got.words, expected.words) << said;
+    }
+  }
+}
+
 TEST(CommandLineTest, TypingErrorIsLeftAlone) {
-  EXPECT_EQ(Understand("histroy").error.hint, "did you mean `tenon history`?");
+  EXPECT_EQ(Understand("hisstory").error.hint, "did you mean `tenon history`?");
   EXPECT_EQ(Understand("history lst", Program::kAz).error.hint,
             "did you mean `az ml history list`?");
   EXPECT_EQ(Understand("runs --stauts x").error.hint, "did you mean `--status`?");

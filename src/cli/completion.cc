@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/completion_tree.h"
 #include "cli/print.h"
 #include "engine/runs.h"
@@ -53,7 +54,7 @@ Result<std::vector<std::string>> Names(Session& session, const std::string& kind
   return names;
 }
 
-Result<int> Act(Session& session, const CLI::App& app, const Options& options) {
+Result<int> Act(Session& session, const Options& options) {
   if (!options.offer.empty()) {
     TENON_TRY(const std::vector<std::string> names, Names(session, options.offer));
     for (const std::string& name : names) {
@@ -64,9 +65,9 @@ Result<int> Act(Session& session, const CLI::App& app, const Options& options) {
   if (options.shell.empty()) {
     return Invalid("for which shell?").WithHint("`tenon completion bash`, zsh or fish");
   }
-  const CLI::App* root = &app;
-  while (root->get_parent()) root = root->get_parent();
-  const std::vector<CompletionNode> nodes = ReadCompletionTree(*root);
+  Session unused;
+  const CommandLine all(unused, Program::kTenon);
+  const std::vector<CompletionNode> nodes = ReadCompletionTree(all.root());
   PrintOut(options.shell == "bash"  ? BashCompletion(nodes)
            : options.shell == "zsh" ? ZshCompletion(nodes)
                                     : FishCompletion(nodes));
@@ -90,7 +91,7 @@ Command CompletionCommand() {
                            "For the scripts: print names of this kind, one a line")
                 ->check(CLI::IsMember({"run", "target", "configuration"}))
                 ->type_name("KIND");
-            return [&app, options](Session& session) { return Act(session, app, *options); };
+            return [options](Session& session) { return Act(session, *options); };
           }};
 }
 

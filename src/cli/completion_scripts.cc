@@ -182,7 +182,6 @@ _tenon_offer() {
 
 constexpr std::string_view kZshWalk = R"sh(
 _tenon() {
-  emulate -L zsh
   local cur=$words[CURRENT] node='' awaits='' kind='' word
   local -a offers
   integer count=0 i

@@ -5,19 +5,20 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/man_page.h"
 #include "cli/print.h"
 
 namespace tenon::cli {
 namespace {
 
-Result<int> Act(Session& session, const CLI::App& app, const std::string& folder) {
-  const CLI::App* root = &app;
-  while (root->get_parent()) root = root->get_parent();
+Result<int> Act(Session& session, const std::string& folder) {
+  Session unused;
+  const CommandLine all(unused, Program::kTenon);
   TENON_TRY_VOID(MakeDirs(folder));
   json::Array written;
   Table table({{"File"}});
-  for (const ManPage& page : MakeManPages(*root, AllCommands())) {
+  for (const ManPage& page : MakeManPages(all.root(), AllCommands())) {
     const std::string path = JoinPath(folder, page.file);
     TENON_TRY_VOID(WriteFileAtomically(path, page.text, 0644, Durability::kProcess));
     written.emplace_back(json::EncodeBytes(path));
@@ -42,7 +43,7 @@ Command ManCommand() {
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
             auto folder = std::make_shared<std::string>();
             app.add_option("DIR", *folder, "The folder; made if needed")->required();
-            return [&app, folder](Session& session) { return Act(session, app, *folder); };
+            return [folder](Session& session) { return Act(session, *folder); };
           }};
 }
 

@@ -7,8 +7,8 @@
 namespace tenon::run::env {
 
 // Read by `tenon`.
-inline constexpr const char* kHome = "TENON_HOME";   // where everything is kept; ~/.tenon
-inline constexpr const char* kNoColor = "NO_COLOR";  // set and not empty: no colours
+inline constexpr const char* kHome = "TENON_HOME";         // where everything is kept; ~/.tenon
+inline constexpr const char* kNoColor = "NO_COLOR";        // set and not empty: no colours
 inline constexpr const char* kAzDepth = "TENON_AZ_DEPTH";  // how often `az` has been passed on
 inline constexpr const char* kTestClockOffset = "TENON_TEST_CLOCK_OFFSET_FILE";  // tests only
 inline constexpr const char* kTestBootId = "TENON_TEST_BOOT_ID";                 // tests only

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/install: one file, also over a program that is running."""
+"""scripts/install: one program and its manual pages, also over a program that is running."""
 
 import os
 import subprocess
@@ -14,8 +14,10 @@ def install(*arguments, **options):
 
 def test_one_file_is_installed_and_works(tmp_path, tenon):
     assert "not on your PATH" in install(tmp_path / "prefix")
-    files = [p for p in (tmp_path / "prefix").rglob("*") if p.is_file()]
+    pages = tmp_path / "prefix/share/man/man1"
+    files = [p for p in (tmp_path / "prefix").rglob("*") if p.is_file() and p.parent != pages]
     assert files == [tmp_path / "prefix/bin/tenon"]
+    assert {"tenon.1", "tenon-submit.1"} <= {p.name for p in pages.iterdir()}
     tenon.binary = files[0]
     tenon.run("version").ok()
 

@@ -153,7 +153,7 @@ def test_data_preparation_files_get_a_sentence(az, project):
 
 
 def test_typing_error_is_helped(az):
-    assert "did you mean `az ml history`?" in az.run("ml", "histry", env={"PATH": "/usr/bin:/bin"}).err
+    assert "did you mean `az ml history`?" in az.run("ml", "hisstory", env={"PATH": "/usr/bin:/bin"}).err
     assert "did you mean `az ml history list`?" in az.run("ml", "history", "lst").err
 
 
@@ -290,7 +290,15 @@ def test_client_of_2018(az, tenon, project):
             done = tool.run(*prefix, *line, cwd=folder)
             return done.ok() if check else done
 
-        run(["experiment", "submit", "-c", "local", "relative/script.py", "a", "b"])
+        assert run(["runconfiguration", "list", "-o", "json"]).json() == ["local"]
+        targets = run(["computetarget", "list", "-o", "json"]).json()
+        assert "local" in targets and all(isinstance(name, str) for name in targets)
+        made = run(["runconfiguration", "create", "-n", "R", "-t", "local", "-o", "json"])
+        made.json()
+        assert (folder / "aml_config/R.runconfig").is_file()
+        assert run(["runconfiguration", "list", "-o", "json"]).json() == ["R", "local"]
+
+        run(["experiment", "submit", "-c", "R", "relative/script.py", "a", "b"])
         runs = run(["history", "list", "-o", "json"]).json()
         assert isinstance(runs, list)
         for member in ("run_id", "status", "script_name", "created_utc", "duration"):
@@ -317,6 +325,9 @@ def test_client_of_2018(az, tenon, project):
         assert (folder / target / "outputs/model.pkl").read_bytes() == b"\0model"
         run(["history", "download", "--overwrite", "-r", run_id, "--artifact", "driver_log", "-d", "one"])
         assert (folder / "one" / "driver_log").read_bytes() == log.out_bytes
+
+        run(["runconfiguration", "delete", "-n", "R", "-o", "json"]).json()
+        assert not (folder / "aml_config/R.runconfig").exists()
 
 
 def test_client_of_2018_cancels(az, tenon, project):
