@@ -20,9 +20,14 @@ struct CreateOptions {
   const CLI::Option* with_template = nullptr;
 };
 
+// The path from the root, without "." in it.
 Result<std::string> Absolute(const std::string& path) {
-  TENON_TRY(std::string current, CurrentFolder());
-  return path.empty() ? current : JoinPath(current, path);
+  TENON_TRY(const std::string current, CurrentFolder());
+  std::string absolute;
+  for (const std::string& part : Split(JoinPath(current, path), '/')) {
+    if (!part.empty() && part != ".") absolute += "/" + part;
+  }
+  return absolute.empty() ? std::string("/") : absolute;
 }
 
 // What was asked of the cloud, in a sentence each.
