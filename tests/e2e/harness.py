@@ -10,6 +10,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import pty
 import select
 import signal
@@ -99,10 +100,11 @@ class Background:
                       self._err_path.read_bytes())
 
     def wait_for(self, text, timeout=60):
-        """Waits until the text stands in its standard output."""
-        wait_until(lambda: text in self.out or self.process.poll() is not None, timeout,
+        """Waits until a line of its standard output holds the text, and is whole."""
+        line = re.compile(re.escape(text) + ("" if text.endswith("\n") else ".*\n"))
+        wait_until(lambda: line.search(self.out) or self.process.poll() is not None, timeout,
                    f"{text!r} in the output of {self.args}")
-        assert text in self.out, repr(self.wait())
+        assert line.search(self.out), repr(self.wait())
 
 
 def shell_code(code):

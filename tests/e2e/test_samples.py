@@ -16,7 +16,7 @@ import pytest
 from e2e import harness, sample_envs, sample_projects
 
 DEEP = os.environ.get("TENON_DEEP") == "1"
-CHEAP = {"scikit-learn", "cntk"}
+CHEAP = {"scikit-learn", "cntk", "tensorflow1"}
 
 
 def environment(name):
