@@ -8,9 +8,8 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/config_files.h"
 #include "cli/print.h"
-#include "project/resolve.h"
+#include "cli/request_options.h"
 
 namespace tenon::cli {
 namespace {
@@ -19,22 +18,8 @@ constexpr int kPythonTimeoutMs = 60'000;
 constexpr const char* kAskVersion =
     "import sys; print('%d.%d.%d' % sys.version_info[:3]); print(sys.executable)";
 
-struct Options {
-  std::string run_configuration, target, conda_file, spark_file;
-};
-
-std::optional<std::string> Given(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional<std::string>(text);
-}
-
-Result<project::Resolved> ResolveAll(const Session& session, const Options& options) {
-  project::Request request;
-  TENON_TRY(request.cwd, CurrentFolder());
-  request.project_dir = GivenProject(session);
-  request.run_configuration = Given(options.run_configuration);
-  request.target = Given(options.target);
-  request.conda_file = Given(options.conda_file);
-  request.spark_file = Given(options.spark_file);
+Result<project::Resolved> ResolveAll(const Session& session, const RequestOptions& options) {
+  TENON_TRY(project::Request request, MakeRequest(session, options));
   request.only_look = true;  // no script is needed; what would stop a run is asked for below
   TENON_TRY(project::Resolved resolved, project::Resolve(request));
   if (!resolved.target.wrong_types.empty()) return resolved.target.wrong_types.front();
@@ -68,11 +53,9 @@ Result<std::string> FindPython(const Session& session, std::string name) {
       .WithHint("install Python, or set pythonLocation to its path");
 }
 
-Result<int> Act(Session& session, const Options& options) {
+Result<int> Act(Session& session, const RequestOptions& options) {
   TENON_TRY(const project::Resolved resolved, ResolveAll(session, options));
-  for (const std::string& notice : resolved.notices) {
-    PrintErr("note: " + ForTerminal(notice) + "\n");
-  }
+  PrintNotices(resolved);
   std::string wanted = resolved.target.python_location.value;
   if (wanted.find('/') != std::string::npos && !wanted.starts_with("~")) {
     wanted = JoinPath(resolved.project.root, wanted);
@@ -115,19 +98,9 @@ Command ExperimentPrepareCommand() {
           "code of submit (125).",
           {"tenon experiment prepare -c local", "tenon experiment prepare -t local -c local"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto options = std::make_shared<Options>();
-            app.add_option("-c,--run-configuration", options->run_configuration,
-                           "Name of a .runconfig file in aml_config/ (local)")
-                ->type_name("NAME");
-            app.add_option("-t,--target", options->target,
-                           "Name of a .compute file, instead of the one it names")
-                ->type_name("NAME");
-            app.add_option("-d,--conda-dependencies", options->conda_file,
-                           "The environment's conda file")
-                ->type_name("FILE");
-            app.add_option("-s,--spark-dependencies", options->spark_file,
-                           "The environment's Spark file")
-                ->type_name("FILE");
+            auto options = std::make_shared<RequestOptions>();
+            AddTargetOptions(app, options.get());
+            AddDependencyOptions(app, options.get());
             return [options](Session& session) { return Act(session, *options); };
           },
           /*starts_script=*/true};

@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/not_here.h"
 #include "cli/print.h"
+#include "cli/request_options.h"
 #include "cli/watch.h"
 #include "project/password.h"
 #include "project/resolve.h"
@@ -21,31 +21,19 @@ namespace {
 
 struct Options {
   WatchOptions watch;
-  std::string run_configuration, target, conda_file, spark_file;
+  RequestOptions request;
   std::string grace, timeout;
   std::vector<std::string> secrets, environment;
   bool keep = false, dry_run = false, explain = false, wait = false;
   bool target_is_configuration = false;  // `execute start -t R`, spring 2017
 };
 
-std::optional<std::string> Given(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional<std::string>(text);
-}
-
-Result<project::Request> MakeRequest(const Session& session, const Options& options,
-                                     const std::vector<std::string>& words) {
-  project::Request request;
-  char cwd[4096];
-  if (!::getcwd(cwd, sizeof cwd)) return FromErrno("finding the current folder", errno);
-  request.cwd = cwd;
-  request.project_dir = Given(session.globals.project);
-  request.run_configuration = Given(options.run_configuration);
-  request.target = Given(options.target);
+Result<project::Request> Typed(const Session& session, const Options& options,
+                               const std::vector<std::string>& words) {
+  TENON_TRY(project::Request request, MakeRequest(session, options.request));
   if (options.target_is_configuration && !request.run_configuration) {
     request.run_configuration.swap(request.target);
   }
-  request.conda_file = Given(options.conda_file);
-  request.spark_file = Given(options.spark_file);
   for (const std::string& pair : options.environment) {
     const size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -67,21 +55,8 @@ std::string UserName(const Session& session) {
   return user != session.environment.end() ? user->second : "uid" + std::to_string(::geteuid());
 }
 
-// --explain: every setting and where it came from.
-void PrintExplanation(const Session& session, const project::Resolved& resolved) {
-  Table table({{"Setting"}, {"Value"}, {"From"}});
-  json::Array array;
-  for (const project::Explanation& row : project::Explain(resolved)) {
-    table.Add({row.setting, row.value, row.origin});
-    array.push_back(json::Object{{"setting", json::EncodeBytes(row.setting)},
-                                 {"value", json::EncodeBytes(row.value)},
-                                 {"origin", json::EncodeBytes(row.origin)}});
-  }
-  PrintListing(session, array, table);
-}
-
 Result<int> Act(Session& session, const Options& options, const std::vector<std::string>& words) {
-  TENON_TRY(const project::Request typed, MakeRequest(session, options, words));
+  TENON_TRY(const project::Request typed, Typed(session, options, words));
   TENON_TRY(const project::Resolved resolved, project::Resolve(typed));
   TENON_TRY_VOID(project::CheckSupported(resolved));
   engine::SubmitRequest request;
@@ -92,8 +67,7 @@ Result<int> Act(Session& session, const Options& options, const std::vector<std:
     request.notices.push_back({run::Level::kInfo, notice, ""});
   }
   if (options.explain || options.dry_run) {
-    for (const run::Notice& notice : request.notices)
-      PrintErr("note: " + ForTerminal(notice.text) + "\n");
+    PrintNotices(resolved);
     PrintExplanation(session, resolved);
     if (options.dry_run) {
       PrintErr("nothing was run (--dry-run)\n");
@@ -120,16 +94,8 @@ Result<int> Act(Session& session, const Options& options, const std::vector<std:
 }
 
 void Declare(CLI::App& app, Options* options) {
-  app.add_option("-c,--run-configuration", options->run_configuration,
-                 "Name of a .runconfig file in aml_config/ (local)")
-      ->type_name("NAME");
-  app.add_option("-t,--target", options->target,
-                 "Name of a .compute file, instead of the one it names")
-      ->type_name("NAME");
-  app.add_option("-d,--conda-dependencies", options->conda_file, "The environment's conda file")
-      ->type_name("FILE");
-  app.add_option("-s,--spark-dependencies", options->spark_file, "The environment's Spark file")
-      ->type_name("FILE");
+  AddTargetOptions(app, &options->request);
+  AddDependencyOptions(app, &options->request);
   AddWatchOptions(app, &options->watch);
   app.add_flag("--wait", options->wait, "Wait for the end; that is what it does anyway");
   app.add_option("--env", options->environment, "Set a variable for the script (may be repeated)")

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <unordered_set>
 
 #include "base/file.h"
@@ -16,6 +18,9 @@
 
 namespace tenon::engine {
 namespace {
+
+constexpr int kWriterTries = 200;
+constexpr std::chrono::milliseconds kWriterPause(10);
 
 constexpr int64_t kDayUs = int64_t{24} * 3600 * 1'000'000;
 
@@ -55,6 +60,15 @@ bool HasWriter(const run::RunFolder& folder) {
   for (const std::string& name : *names) {
     if (!name.ends_with(run::kSegmentSuffix)) continue;
     if (IsLockedByOther(JoinPath(folder.path(), name)).value_or(true)) return true;
+  }
+  return false;
+}
+
+// A runner takes a moment to go after it has written the end.
+bool WriterStays(const run::RunFolder& folder) {
+  for (int tries = 0; HasWriter(folder); ++tries) {
+    if (tries == kWriterTries) return true;
+    std::this_thread::sleep_for(kWriterPause);
   }
   return false;
 }
@@ -187,7 +201,7 @@ Result<CleanResult> CleanTarget(Context& context, const CleanOptions& options, R
     if (!view.ok()) continue;  // `gc` has rules for those
     if (view->spec.target != options.target) continue;
     if (!options.project_id.empty() && view->spec.project_id != options.project_id) continue;
-    if (!run::IsFinal(view->state) || HasWriter(folder)) {
+    if (!run::IsFinal(view->state) || WriterStays(folder)) {
       ++result.going;
       continue;
     }

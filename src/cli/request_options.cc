@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/request_options.h"
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include "base/text.h"
+#include "cli/config_files.h"
+#include "cli/print.h"
+
+namespace tenon::cli {
+namespace {
+
+std::optional<std::string> Given(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string>(text);
+}
+
+}  // namespace
+
+void AddTargetOptions(CLI::App& app, RequestOptions* options) {
+  app.add_option("-c,--run-configuration", options->run_configuration,
+                 "Name of a .runconfig file in aml_config/ (local)")
+      ->type_name("NAME");
+  app.add_option("-t,--target", options->target,
+                 "Name of a .compute file, instead of the one it names")
+      ->type_name("NAME");
+}
+
+void AddDependencyOptions(CLI::App& app, RequestOptions* options) {
+  app.add_option("-d,--conda-dependencies", options->conda_file, "The environment's conda file")
+      ->type_name("FILE");
+  app.add_option("-s,--spark-dependencies", options->spark_file, "The environment's Spark file")
+      ->type_name("FILE");
+}
+
+Result<project::Request> MakeRequest(const Session& session, const RequestOptions& options) {
+  project::Request request;
+  TENON_TRY(request.cwd, CurrentFolder());
+  request.project_dir = GivenProject(session);
+  request.run_configuration = Given(options.run_configuration);
+  request.target = Given(options.target);
+  request.conda_file = Given(options.conda_file);
+  request.spark_file = Given(options.spark_file);
+  return request;
+}
+
+void PrintNotices(const project::Resolved& resolved) {
+  for (const std::string& notice : resolved.notices) {
+    PrintErr("note: " + ForTerminal(notice) + "\n");
+  }
+}
+
+void PrintExplanation(const Session& session, const project::Resolved& resolved) {
+  Table table({{"Setting"}, {"Value"}, {"From"}});
+  json::Array rows;
+  for (const project::Explanation& row : project::Explain(resolved)) {
+    table.Add({row.setting, row.value, row.origin});
+    rows.push_back(json::Object{{"setting", json::EncodeBytes(row.setting)},
+                                {"value", json::EncodeBytes(row.value)},
+                                {"origin", json::EncodeBytes(row.origin)}});
+  }
+  PrintListing(session, rows, table);
+}
+
+}  // namespace tenon::cli

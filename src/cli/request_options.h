@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that say how and where a script runs, for every command that has them.
+#ifndef TENON_CLI_REQUEST_OPTIONS_H_
+#define TENON_CLI_REQUEST_OPTIONS_H_
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/session.h"
+#include "project/resolve.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tenon::cli {
+
+struct RequestOptions {
+  std::string run_configuration, target, conda_file, spark_file;
+};
+
+void AddTargetOptions(CLI::App& app, RequestOptions* options);      // -c, -t
+void AddDependencyOptions(CLI::App& app, RequestOptions* options);  // -d, -s
+
+// What was typed, without a script.
+Result<project::Request> MakeRequest(const Session& session, const RequestOptions& options);
+
+// Notices to standard error, a line each.
+void PrintNotices(const project::Resolved& resolved);
+// Every setting and where it came from, as a listing.
+void PrintExplanation(const Session& session, const project::Resolved& resolved);
+
+}  // namespace tenon::cli
+
+#endif  // TENON_CLI_REQUEST_OPTIONS_H_
