@@ -86,7 +86,7 @@ Result<int> Act(Session& session, const Options& options, const std::vector<std:
   TENON_TRY(engine::Context * context, session.Context());
   InterruptWatch interrupt;
   TerminalReporter reporter({.quiet = options.watch.quiet,
-                             .show_output = !options.watch.quiet,
+                             .show_output = !options.watch.quiet && !options.watch.detach,
                              .workbench = options.watch.workbench && !session.WantsJson(),
                              .steps = session.globals.debug});
   TENON_TRY(const std::string run_id, engine::Submit(*context, std::move(request), reporter));

@@ -52,8 +52,10 @@ void TerminalReporter::Say(std::string_view line) {
 void TerminalReporter::OnRunId(const std::string& run_id) {
   run_id_ = run_id;
   if (options_.workbench) {
-    PrintOut("RunId: " + run_id +
-             "\n\nExecuting user inputs .....\n===========================\n\n");
+    PrintOut("RunId: " + run_id + "\n");
+    if (options_.show_output) {
+      PrintOut("\nExecuting user inputs .....\n===========================\n\n");
+    }
     FlushOut();
   } else {
     Say(Styled("RunId: " + run_id, Style::kBold, ColorErr()));
