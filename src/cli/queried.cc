@@ -89,8 +89,9 @@ Table QueriedTable(const json::Value& value) {
   std::vector<Column> columns;
   for (const Row& row : rows) {
     for (const auto& [title, cell] : row) {
-      auto found = std::find_if(columns.begin(), columns.end(),
-                                [&](const Column& column) { return column.title == title; });
+      auto found =
+          std::find_if(columns.begin(), columns.end(),
+                       [&name = title](const Column& column) { return column.title == name; });
       if (found == columns.end()) found = columns.insert(columns.end(), {title, true});
       found->numeric = found->numeric && (cell->is_number() || cell->is_null());
     }

@@ -142,9 +142,9 @@ json::Object RunToJson(const journal::RunView& run, const json::Storage& storage
       object.emplace(metric->first, MetricToJson(*metric->second));
     }
   };
-  for (auto& [name, value] : fixed) {
-    add_metrics([&](const std::string& metric_name) { return metric_name < name; });
-    object.emplace(name, std::move(value));
+  for (auto& member : fixed) {
+    add_metrics([&](const std::string& name) { return name < member.first; });
+    object.emplace(member.first, std::move(member.second));
   }
   add_metrics([](const std::string&) { return true; });
   return object;

@@ -26,8 +26,8 @@ Result<std::vector<Segment>> ListSegments(const std::string& run_folder) {
   TENON_TRY(std::vector<std::string> names, ListDir(run_folder));
   std::ranges::sort(names);
   // Near ones first: they tell what run this is.
-  std::ranges::stable_partition(names,
-                                [](const auto& name) { return journal::IsNearSegment(name); });
+  std::stable_partition(names.begin(), names.end(),
+                        [](const auto& name) { return journal::IsNearSegment(name); });
   std::vector<Segment> segments;
   for (const std::string& name : names) {
     if (!name.ends_with(run::kSegmentSuffix)) continue;
