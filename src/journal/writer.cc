@@ -26,8 +26,9 @@
 namespace tenon::journal {
 namespace {
 
-// A reader that asks whether a writer is alive holds the lock for an instant; 1 + 2 + … + 32 ms.
-constexpr int kLockTries = 6;
+// A reader that asks whether a writer is alive holds the lock for an instant, which is long when
+// the machine is busy and the reader has to wait for its turn; 1 + 2 + … + 512 ms.
+constexpr int kLockTries = 10;
 
 Status Lock(int fd, const std::string& path) {
   for (int tried = 0;;) {
