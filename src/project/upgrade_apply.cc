@@ -39,8 +39,9 @@ std::vector<std::string> LinesOf(std::string_view bytes) {
 
 class FileEditor {
  public:
-  FileEditor(std::string file, std::string bytes) : file_(std::move(file)), bytes_(bytes) {
-    old_ = LinesOf(bytes);
+  FileEditor(std::string file, std::string bytes)
+      : file_(std::move(file)), bytes_(std::move(bytes)) {
+    old_ = LinesOf(bytes_);
     removed_.resize(old_.size());
     for (size_t i = 0; i < old_.size(); ++i) {
       lines_.push_back({old_[i], static_cast<int>(i) + 1, {}});

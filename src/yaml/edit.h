@@ -43,7 +43,8 @@ Result<std::string> Set(const Document& document, const Path& path, const NewVal
 Result<std::string> SetSource(const Document& document, const Path& path, std::string_view source);
 
 // Takes the member or list item away, with its line or lines and the comment behind it. After Set
-// added a member, this gives the old bytes. The last item of a block list leaves `key:` (null).
+// added a member, this gives the old bytes, or is refused where lines behind have a say in it. The
+// last item of a block list leaves `key:` (null).
 Result<std::string> Remove(const Document& document, const Path& path);
 
 // Adds an item behind the last of a list.

@@ -162,8 +162,11 @@ bool Builder::Close(fy_event* event) {
   if (node.style == Style::kFlow && mark != nullptr) {
     node.range.end = mark->input_pos;
     last_end_ = node.range.end;
-  } else if (!node.children.empty()) {
-    node.range.end = node.children.back().range.end;
+  }
+  // A value that is not written may lie before what libfyaml takes for the beginning.
+  for (const Node& child : node.children) {
+    node.range.begin = std::min(node.range.begin, child.range.begin);
+    node.range.end = std::max(node.range.end, child.range.end);
   }
   return Attach(std::move(node));
 }
