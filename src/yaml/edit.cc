@@ -33,8 +33,21 @@ Node* Mutable(Node* node, const Path& path) {
   return node;
 }
 
+// Line ends of a kind that nothing has written for twenty years; where a line begins and ends is
+// then more than we want to say.
+Status CheckLineEnds(const Document& document) {
+  const std::string& bytes = document.bytes();
+  for (size_t at = bytes.find('\r'); at != std::string::npos; at = bytes.find('\r', at + 1)) {
+    if (at + 1 < bytes.size() && bytes[at + 1] == '\n') continue;
+    return document.ErrorAt({1, 1}, "a line ends with a lone carriage return")
+        .WithHint("nothing was changed; give the file line ends of today");
+  }
+  return {};
+}
+
 Result<std::string> Prove(const Document& document, const std::vector<Splice>& splices,
                           const Node& expected, Position at) {
+  TENON_TRY_VOID(CheckLineEnds(document));
   std::string bytes = Apply(document.bytes(), splices);
   const Result<Document> again = Document::Parse(document.file_name(), bytes);
   if (!again.ok() || !Same(again->root(), expected)) return NotThisWay(document, at);
@@ -45,6 +58,7 @@ Result<std::string> Prove(const Document& document, const std::vector<Splice>& s
 // nothing else. The lines behind a block text have a say in its end, so there the sign must do.
 Result<std::string> ProveSource(const Document& document, const std::vector<Splice>& splices,
                                 Node expected, const Path& path, std::string_view source) {
+  TENON_TRY_VOID(CheckLineEnds(document));
   const Error refuse = Invalid("expected one value, a list in brackets or a mapping in braces");
   std::string bytes = Apply(document.bytes(), splices);
   const Result<Document> again = Document::Parse(document.file_name(), bytes);
