@@ -280,6 +280,12 @@ class Tenon:
         return left
 
 
+def cgroups_called(name):
+    """Wherever they are; others may come and go while we look, which os.walk does not mind."""
+    return [Path(parent, name) for parent, folders, _ in os.walk("/sys/fs/cgroup")
+            if name in folders]
+
+
 def remove_cgroups(home):
     """What a runner that was killed could not remove itself, and nobody looked after."""
     for spec in Path(home).glob("runs/*/spec.json"):
@@ -287,7 +293,7 @@ def remove_cgroups(home):
             key = json.loads(spec.read_text())["spec"]["key"]
         except (OSError, ValueError, KeyError):
             continue
-        for folder in Path("/sys/fs/cgroup").glob(f"**/tenon-{key}"):
+        for folder in cgroups_called(f"tenon-{key}"):
             try:
                 folder.rmdir()
             except OSError:
