@@ -12,9 +12,7 @@
 #include "base/text.h"
 
 namespace tenon::project {
-namespace {
 
-// Where the bytes really lie.
 Result<std::string> RealPathInside(const Project& project, const std::string& file) {
   const std::string path = JoinPath(project.root, file);
   // Of a new file only the folder is there.
@@ -31,8 +29,6 @@ Result<std::string> RealPathInside(const Project& project, const std::string& fi
   }
   return real;
 }
-
-}  // namespace
 
 Status WriteConfigFile(const Project& project, const std::string& file,
                        const std::optional<std::string>& before, std::string_view bytes) {

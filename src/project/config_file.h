@@ -12,10 +12,13 @@
 
 namespace tenon::project {
 
-// Replaces a file of the project (`file` relative to the root) whose bytes were `before`; nullopt
-// makes a new one, which must not be there yet. The mode stays. A symbolic link that leads out of
-// the project is kDenied, a file that has changed meanwhile kUnavailable; then, and on any other
-// failure, nothing is changed.
+// Where the bytes of a file of the project (`file` relative to the root) really lie; of a new one,
+// where they will. kDenied when a symbolic link leads out of the project.
+Result<std::string> RealPathInside(const Project& project, const std::string& file);
+
+// Replaces a file of the project whose bytes were `before`; nullopt makes a new one, which must not
+// be there yet. The mode stays. A file that has changed meanwhile is kUnavailable; then, and on any
+// other failure, nothing is changed.
 Status WriteConfigFile(const Project& project, const std::string& file,
                        const std::optional<std::string>& before, std::string_view bytes);
 

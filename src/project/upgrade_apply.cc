@@ -2,8 +2,6 @@
 // From a plan to bytes. Edits go one by one through yaml/edit.h, from the end of the file to its
 // beginning, so that the paths of those to come stay true. Beside the bytes goes a list of lines
 // that knows which changes each line owes itself to; from it comes the diff.
-#include <limits.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "project/config_file.h"
 #include "project/password.h"
 #include "project/upgrade.h"
 
@@ -223,17 +222,15 @@ struct Staged {
 };
 
 Result<Staged> Stage(const Project& project, const UpgradedFile& file) {
-  const std::string named = JoinPath(project.root, file.file);
-  char real[PATH_MAX];
-  if (::realpath(named.c_str(), real) == nullptr) return FromErrno(file.file, errno);
+  TENON_TRY(const std::string real, RealPathInside(project, file.file));
   struct stat info;
-  if (::stat(real, &info) != 0) return FromErrno(file.file, errno);
+  if (::stat(real.c_str(), &info) != 0) return FromErrno(file.file, errno);
   TENON_TRY(const std::string now, ReadFile(real));
   if (now != file.before) {
     return Unavailable(file.file + ": the file has changed in the meantime")
         .WithHint("run `tenon config upgrade` again");
   }
-  const std::string temporary = std::string(real) + ".tenon-" + RandomHex(4);
+  const std::string temporary = real + ".tenon-" + RandomHex(4);
   TENON_TRY_VOID(
       WriteFileAtomically(temporary, file.after, info.st_mode & 07777, Durability::kPowerLoss));
   return Staged{real, temporary};
@@ -269,10 +266,13 @@ Status WriteUpgrade(const Project& project, const std::vector<UpgradedFile>& fil
     }
     staged.push_back(std::move(done).value());
   }
-  for (const Staged& file : staged) {
-    if (Status renamed = RenameFile(file.temporary, file.path); !renamed.ok()) {
+  for (size_t i = 0; i < staged.size(); ++i) {
+    if (Status renamed = RenameFile(staged[i].temporary, staged[i].path); !renamed.ok()) {
       forget();
-      return std::move(renamed).error();
+      std::vector<std::string> done;
+      for (size_t j = 0; j < i; ++j) done.push_back(files[j].file);
+      return std::move(renamed).error().Wrap(
+          done.empty() ? "nothing was changed" : "only " + Join(done, ", ") + " was changed");
     }
   }
   for (const Staged& file : staged) (void)FsyncDir(DirName(file.path)).ok();

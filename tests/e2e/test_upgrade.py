@@ -52,6 +52,19 @@ def test_without_a_terminal_it_shows_and_changes_nothing(tenon, walk):
     assert "AzureMlSecret" not in shown.out + shown.err
 
 
+def test_a_link_out_of_the_project_is_not_written_through(tenon, walk, tmp_path):
+    outside = tmp_path / "somebody-elses.yml"
+    outside.write_text(CONDA)
+    conda = walk / "aml_config/conda_dependencies.yml"
+    conda.unlink()
+    conda.symlink_to(outside)
+    before = tree(walk)
+    refused = tenon.run("config", "upgrade", "--yes", cwd=walk)
+    assert refused.code == 5 and "leads out of the project" in refused.err
+    assert "nothing was changed" in refused.err
+    assert outside.read_text() == CONDA and tree(walk) == before and conda.is_symlink()
+
+
 def test_yes_makes_what_is_sure_and_suggestions_only_when_told(tenon, walk):
     done = tenon.run("config", "upgrade", "--yes", cwd=walk).ok()
     assert (walk / "aml_config/conda_dependencies.yml").read_text() == (
