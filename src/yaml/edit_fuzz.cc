@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any document that parses, any of its values: an edit that is made changes nothing else and can be
-// taken back. (To the byte: edit_files_test.cc, over real files.)
+// Any document that parses, any of its values: an edit that is made can be taken back to the byte,
+// or taking it back is refused.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
