@@ -88,6 +88,18 @@ std::vector<std::string> ArtifactNames(const journal::RunView& run) {
   return names;
 }
 
+Error NoSuchArtifact(const journal::RunView& run, std::string_view name) {
+  const std::vector<std::string> names = ArtifactNames(run);
+  auto error = NotFound("the run " + run.spec.id + " has no artifact " + ForTerminal(name));
+  if (auto near = DidYouMean(name, names)) {
+    return std::move(error).WithHint("did you mean " + ForTerminal(*near) + "?");
+  }
+  if (run.artifacts.empty() && name.starts_with("outputs")) {
+    return std::move(error).WithHint("the run left nothing in outputs/");
+  }
+  return std::move(error).WithHint("it has: " + ForTerminal(Join(names, ", ")));
+}
+
 Status ReadOutput(Context& context, const std::string& run_id, bool want_stdout, bool want_stderr,
                   const std::function<Status(run::Stream, std::string_view)>& sink) {
   return ForEachEvent(run::RunFolder(context.home, run_id).host_segment(),
@@ -118,12 +130,7 @@ Status ReadArtifact(Context& context, const journal::RunView& run, std::string_v
     TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
     return objects->ReadTo(*hash, sink);
   }
-  const std::vector<std::string> names = ArtifactNames(run);
-  auto error = NotFound("the run " + run.spec.id + " has no artifact " + std::string(name));
-  if (auto near = DidYouMean(name, names)) {
-    return std::move(error).WithHint("did you mean " + *near + "?");
-  }
-  return std::move(error).WithHint("it has: " + Join(names, ", "));
+  return NoSuchArtifact(run, name);
 }
 
 Result<std::vector<std::string>> DownloadArtifacts(Context& context, const journal::RunView& run,

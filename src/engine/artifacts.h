@@ -18,6 +18,9 @@ namespace tenon::engine {
 // outputs/…
 std::vector<std::string> ArtifactNames(const journal::RunView& run);
 
+// kNotFound for an artifact that the run has not, with what it has.
+Error NoSuchArtifact(const journal::RunView& run, std::string_view name);
+
 // The bytes of one artifact, in pieces. kNotFound with what there is.
 //   driver_log   the script's standard output       control_log  our steps and notices, a line each
 //   pid.txt      the script's process number        outputs/…    a collected file

@@ -106,18 +106,6 @@ Status KeepLog(Context& context, const journal::RunView& run, Asset* asset) {
   return status;
 }
 
-Error NoSuchArtifact(const journal::RunView& run, const std::string& path) {
-  const std::vector<std::string> names = ArtifactNames(run);
-  auto error = NotFound("the run " + run.spec.id + " has no artifact " + ForTerminal(path));
-  if (auto near = DidYouMean(path, names)) {
-    return std::move(error).WithHint("did you mean " + ForTerminal(*near) + "?");
-  }
-  if (run.artifacts.empty()) {
-    return std::move(error).WithHint("the run left nothing in outputs/");
-  }
-  return std::move(error).WithHint("it has: " + ForTerminal(Join(names, ", ")));
-}
-
 // The file or folder of the run's outputs, marked as used now.
 Status KeepOutput(Context& context, const journal::RunView& run, Asset* asset) {
   const auto root = Hash::FromHex(run.outputs_tree);
