@@ -146,9 +146,9 @@ int Main(int argc, char** argv) {
     words.erase(words.begin());
     return AzMain(words);
   }
+  if (const auto absent = FindNotHere(words, Program::kTenon)) return PrintNotHere(*absent, words);
   Session session;
   CommandLine command_line(session, Program::kTenon, &words);
-  if (const auto absent = FindNotHere(words, Program::kTenon)) return PrintNotHere(*absent, words);
   return RunLine(session, command_line.Parse(words));
 }
 

@@ -55,7 +55,7 @@ std::unique_ptr<Context> MakeLocalContext(std::string home, std::string version)
                                                    nullptr, nullptr, nullptr, nullptr, ""});
   context->owned_host = std::make_unique<transport::LocalHost>();
   context->owned_launch = std::make_unique<launch::DirectLaunch>(
-      *context->owned_host, home,
+      *context->owned_host, std::move(home),
       launch::RunnerProgram{launch::EmbeddedRunner(), launch::EmbeddedRunnerHash(), ""});
   context->host = context->owned_host.get();
   context->launch = context->owned_launch.get();

@@ -199,7 +199,7 @@ snapshot::FreezeOptions FreezeOptionsFor(const Context& context, const ProjectFo
   options.ignore_files = {".amlignore", ".gitignore"};
   options.always_ignored = AlwaysIgnored();
   options.stays_here = IsComputeFile;
-  options.redact = [redact = folder.redact_compute](std::string_view, std::string bytes) {
+  options.redact = [redact = folder.redact_compute](std::string_view, const std::string& bytes) {
     return redact ? redact(bytes) : bytes;
   };
   options.clock = context.clock;
