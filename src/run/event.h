@@ -18,6 +18,7 @@
 #include "base/process.h"
 #include "base/result.h"
 #include "run/metric.h"
+#include "run/packages.h"
 #include "run/spec.h"
 #include "run/state.h"
 
@@ -36,6 +37,10 @@ enum class EventType : uint8_t {
   kRunnerStarted = 10,
   kAnnotation = 11,
   kScriptStarted = 12,
+  kScriptEnded = 13,
+  kEnvironmentReady = 14,
+  kProgress = 15,
+  kContainerMade = 16,
 };
 
 // near: the client has frozen the project and is about to ask a host.
@@ -135,6 +140,49 @@ struct ScriptStarted {
   std::vector<std::string> argv;  // masked
 };
 
+// far, of the init in a container: the script and all it started are gone. The end of the run is the
+// host runner's to say.
+struct ScriptEnded {
+  int exit_code = 0;
+  int signal = 0;
+  bool out_of_memory = false;
+  int64_t peak_rss_bytes = 0;
+  int64_t start_us = 0;     // wall clock
+  int64_t duration_us = 0;  // monotonic clock
+  int64_t leftovers = 0;    // processes the script left behind, which were ended
+};
+
+// far: what the script runs with is there.
+struct EnvironmentReady {
+  std::string key;   // "" when nothing had to be made
+  std::string kind;  // "image", "folder", "base image", "own Python"
+  std::string name;  // of the image, or path of the folder or interpreter
+  std::string base;  // name of the base image, or of the interpreter; "" = none
+  std::string base_id;
+  std::string python_version;
+  std::string file;     // that asked for it
+  bool reused = false;  // it was there already
+  uint64_t bytes = 0;
+  std::vector<InstalledPackage> packages;
+};
+
+// far: a step goes on. Rare enough to be kept: at most twice a second.
+struct Progress {
+  std::string step;
+  std::string detail;
+  uint64_t done = 0;
+  uint64_t total = 0;  // 0: not known
+};
+
+// far: the container of the run, before it is started. The handle by which it is found again.
+struct ContainerMade {
+  std::string id;
+  std::string name;
+  std::string image;
+  std::string engine;  // "Docker 20.10.24"
+  std::string socket;
+};
+
 // near: what the user says about a run afterwards. Absent members are left as they were.
 struct Annotation {
   std::optional<std::string> name;
@@ -145,7 +193,8 @@ struct Annotation {
 };
 
 using Event = std::variant<Submitted, StateChange, Step, Output, Metrics, Artifacts, Notice, End,
-                           Gap, RunnerStarted, Annotation, ScriptStarted>;
+                           Gap, RunnerStarted, Annotation, ScriptStarted, ScriptEnded,
+                           EnvironmentReady, Progress, ContainerMade>;
 
 EventType TypeOf(const Event& event);
 std::string EncodeEvent(const Event& event);

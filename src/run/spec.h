@@ -10,6 +10,8 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "run/container_spec.h"
+#include "run/packages.h"
 
 namespace tenon::run {
 
@@ -49,6 +51,16 @@ struct RunSpec {
   int64_t grace_us = 30'000'000;  // between asking the script to stop and killing it
   int64_t timeout_us = 0;         // 0: none
   bool keep = false;              // keep the run directory after success
+  bool keep_on_fail = false;      // a script that fails leaves its container for `tenon shell`
+  bool only_prepare = false;      // make the environment, run nothing; `script` is empty
+
+  // With what
+  bool managed_environment = false;  // `packages` are made by the runner; else the Python is the
+                                     // user's affair
+  bool prepare_environment = true;   // false: it must have been made before
+  bool refresh_environment = false;  // resolve and make it anew
+  Packages packages;
+  ContainerSpec container;  // of ExecutorKind::kContainer
 
   // Provenance, for listings and restore
   std::string git_commit;

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Docker Engine API, as far as Tenon uses it: Docker from 20.10 (API 1.41) on, and Podman's
+// compatible socket. Over Unix sockets only. Bodies are JSON values of the API; what a container is
+// to look like is the caller's affair.
+#ifndef TENON_DOCKER_ENGINE_H_
+#define TENON_DOCKER_ENGINE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "docker/frames.h"
+
+namespace tenon::docker {
+
+struct EngineVersion {
+  std::string name;     // "Docker", "Podman"
+  std::string version;  // "20.10.24"
+  std::string api;      // the version spoken: the lower one of theirs and ours, "1.41"
+};
+
+struct EngineInfo {
+  bool rootless = false;
+  std::string cgroup_version;                // "1", "2"
+  std::string architecture;                  // "x86_64"
+  std::string data_root;                     // DockerRootDir; "" when not told
+  std::vector<std::string> runtimes;         // "runc", "nvidia"
+  std::vector<std::string> cdi_devices;      // "nvidia.com/gpu=all", where the engine lists them
+  int64_t memory_bytes = 0;
+};
+
+struct Image {
+  std::string id;  // "sha256:…"
+  std::vector<std::string> tags;
+  uint64_t size = 0;
+  std::string architecture, os;
+  std::string user;                                          // of its configuration
+  std::vector<std::pair<std::string, std::string>> env;      // of its configuration
+  std::vector<std::pair<std::string, std::string>> labels;
+  int64_t created_us = 0;
+};
+
+struct Container {
+  std::string id, name, image_id;
+  std::vector<std::pair<std::string, std::string>> labels;
+  std::string status;  // "created", "running", "exited", "dead", …
+  bool running = false;
+  int pid = 0;  // of its first process, in the engine's PID namespace
+  int exit_code = 0;
+  bool out_of_memory = false;
+  std::string error;  // why the engine could not start it
+};
+
+// One line of a pull: {"status", "id", "progressDetail"} put together over all layers.
+struct PullProgress {
+  std::string what;  // "Downloading", "Extracting", …
+  uint64_t layers = 0, layers_done = 0;
+  uint64_t bytes = 0, total = 0;  // of the layers whose size is known
+};
+
+// A container's standard streams: frames in, raw bytes out (docker/frames.h takes them apart).
+// Owns the connection.
+struct Stream {
+  UniqueFd fd;           // non-blocking reads are the caller's choice
+  std::string buffered;  // bytes of the stream that came with the answer's head
+};
+
+// A wait that is under way: fd becomes readable when the container has ended or the engine is gone.
+class Waiting {
+ public:
+  virtual ~Waiting() = default;
+  virtual int fd() const = 0;
+  // nullopt: not yet. The exit code as the engine tells it. kUnavailable: the connection broke; the
+  // container may be running. Never blocks.
+  virtual Result<std::optional<int>> Poll() = 0;
+};
+
+// One per thread. Each call opens a connection of its own, has a deadline and may be repeated.
+// Errors: kUnavailable when the engine cannot be reached or has gone, kDenied when we may not use
+// its socket, kNotFound for the engine's 404, kInvalid for its 400 and 409, with its own words.
+class Engine {
+ public:
+  // `socket` as engine_address.h finds it. Asks for the version and settles on an API version;
+  // 1.41 is the least.
+  static Result<Engine> Connect(std::string socket);
+
+  const EngineVersion& version() const { return version_; }
+  const std::string& socket() const { return socket_; }
+
+  Result<EngineInfo> Info();
+
+  // nullopt: the engine has no such image. By name, id or digest.
+  Result<std::optional<Image>> FindImage(const std::string& name);
+  // Until the image is there. kNotFound, kDenied, kUnavailable by what the registry said.
+  Status Pull(const std::string& name, const std::function<void(const PullProgress&)>& progress,
+              const std::function<bool()>& stopped);
+  Result<std::vector<Image>> ListImages(const std::string& label);  // "tenon.env" or "a=b"
+  Status RemoveImage(const std::string& name);                      // not there = success
+  // The id of the new image. `config` is a container configuration (Env, Labels, …).
+  Result<std::string> Commit(const std::string& container, const std::string& repository,
+                             const std::string& tag, const std::string& comment,
+                             const json::Object& config);
+
+  // The id. A name that is taken is kInvalid.
+  Result<std::string> Create(const std::string& name, const json::Object& config);
+  Status Start(const std::string& container);
+  Result<std::optional<Container>> Find(const std::string& container);  // by id or name
+  Result<std::vector<Container>> List(const std::string& label);        // stopped ones too
+  Status Kill(const std::string& container, int signal);  // not running or not there = success
+  Status Remove(const std::string& container);  // by force, with its volumes; not there = success
+  Result<std::unique_ptr<Waiting>> Wait(const std::string& container);
+
+  // To be called before Start; the container must have been created with the same streams.
+  Result<Stream> Attach(const std::string& container, bool with_stdin);
+
+  // Puts a tar archive below `path`, which must be there. `body` is called for pieces until it
+  // gives an empty one.
+  Status PutArchive(const std::string& container, const std::string& path,
+                    const std::function<Result<std::string>()>& body);
+  // The tar archive of `path`, in pieces. kNotFound when there is no such path.
+  Status GetArchive(const std::string& container, const std::string& path,
+                    const std::function<Status(std::string_view)>& sink);
+
+  // exec. `config` as the API has it (Cmd, Env, Tty, …). With Tty the stream is raw, else frames.
+  Result<std::string> CreateExec(const std::string& container, const json::Object& config);
+  Result<Stream> StartExec(const std::string& exec, bool tty);
+  Status ResizeExec(const std::string& exec, int rows, int columns);
+  Result<int> ExecExitCode(const std::string& exec);
+
+ private:
+  Engine(std::string socket, EngineVersion version)
+      : socket_(std::move(socket)), version_(std::move(version)) {}
+
+  std::string socket_;
+  EngineVersion version_;
+};
+
+}  // namespace tenon::docker
+
+#endif  // TENON_DOCKER_ENGINE_H_

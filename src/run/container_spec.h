@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_RUN_CONTAINER_SPEC_H_
+#define TENON_RUN_CONTAINER_SPEC_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace tenon::run {
+
+// What a target says about the container a script runs in. Sizes are 0 when nothing was said.
+struct ContainerSpec {
+  std::string image;        // baseDockerImage, or the default
+  std::string image_where;  // "aml_config/docker.compute:4", for messages; "" = the default image
+  bool shared_volumes = true;
+  std::optional<bool> nvidia_docker;
+  // "" = not said, "all", "none", a number, or UUIDs with commas between.
+  std::string gpus;
+  bool gpus_from_option = false;  // --gpus: wins over nvidiaDocker: false
+  int64_t memory_bytes = 0;
+  int64_t nano_cpus = 0;              // cpus * 1e9
+  int64_t shm_bytes = 0;
+  std::vector<std::string> ulimits;   // "memlock=-1", "nofile=1024:4096"
+  bool read_only_root = false;
+  std::string network;                // "" = the engine's default; "none", "host", a name
+
+  json::Object ToJson() const;
+  static Result<ContainerSpec> FromJson(const json::Object& object);
+};
+
+}  // namespace tenon::run
+
+#endif  // TENON_RUN_CONTAINER_SPEC_H_

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a project asks for in its environment, as plain values: read from the user's files by
+// `project`, sent with the spec, made by a runner.
+#ifndef TENON_RUN_PACKAGES_H_
+#define TENON_RUN_PACKAGES_H_
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace tenon::run {
+
+struct Package {
+  std::string text;   // conda: "numpy=1.12.1"; pip: a requirement line, an address, ./wheels/x.whl
+  std::string name;   // as indexes compare it; "" when the text does not tell
+  std::string where;  // who asked: "aml_config/conda_dependencies.yml:7". No part of the key
+};
+
+// A file of the project that the environment is made with: a local wheel, a lock file.
+struct PackageFile {
+  std::string path;  // relative to the project's root
+  std::string hash;  // SHA-256, hex, of what matters in it
+};
+
+struct Packages {
+  std::string file;    // the file that asks, relative to the root; "" = none
+  std::string format;  // "conda", "requirements", "uv-lock"; "" = none
+  std::string python;  // "=3.6", "==3.5.2", ">=3.8,<3.12"; "" = any
+  std::string python_where;
+  std::vector<std::string> channels;     // in order
+  std::vector<Package> conda;            // without Python itself
+  std::vector<Package> pip;              // of requirements files too, included ones put in
+  std::vector<Package> pip_options;      // "--extra-index-url URL", in order
+  std::vector<PackageFile> files;        // sorted by path
+
+  // Whether nothing is asked for, a Python included.
+  bool empty() const { return python.empty() && conda.empty() && pip.empty() && format != "uv-lock"; }
+
+  json::Object ToJson() const;
+  static Result<Packages> FromJson(const json::Object& object);
+};
+
+// What was really installed.
+struct InstalledPackage {
+  std::string name;
+  std::string version;
+  std::string source;  // "pypi", a channel, an address; "" when the tool does not tell
+};
+
+}  // namespace tenon::run
+
+#endif  // TENON_RUN_PACKAGES_H_
