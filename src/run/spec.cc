@@ -39,8 +39,18 @@ void ReadExecutor(Members& members, RunSpec& spec) {
 void RequireEssentials(Members& members, const RunSpec& spec) {
   if (spec.key.empty()) members.Fail("key", "the run's UUID");
   if (!IsValidRunId(spec.id)) members.Fail("id", "a run id that can be a file name");
-  if (spec.script.empty()) members.Fail("script", "the script's path");
+  if (spec.script.empty() && !spec.only_prepare) members.Fail("script", "the script's path");
   if (spec.tree.empty()) members.Fail("tree", "the root hash of the project's files");
+}
+
+Status ReadParts(Members& members, RunSpec& spec) {
+  if (const json::Object* packages = members.ReadObject("packages")) {
+    TENON_TRY(spec.packages, Packages::FromJson(*packages));
+  }
+  if (const json::Object* container = members.ReadObject("container")) {
+    TENON_TRY(spec.container, ContainerSpec::FromJson(*container));
+  }
+  return members.status();
 }
 
 bool IsNumberWord(std::string_view word) {
@@ -92,6 +102,14 @@ json::Object RunSpec::ToJson() const {
   o["grace_us"] = grace_us;
   o["timeout_us"] = timeout_us;
   o["keep"] = keep;
+  o["keep_on_fail"] = keep_on_fail;
+  o["only_prepare"] = only_prepare;
+  o["managed_environment"] = managed_environment;
+  o["prepare_environment"] = prepare_environment;
+  o["refresh_environment"] = refresh_environment;
+  // Most runs of a Python of the user's own have neither; the record stays short.
+  if (!packages.file.empty() || !packages.empty()) o["packages"] = packages.ToJson();
+  if (executor == ExecutorKind::kContainer) o["container"] = container.ToJson();
   o["git_commit"] = ToJsonText(git_commit);
   o["git_branch"] = ToJsonText(git_branch);
   o["git_diff_object"] = ToJsonText(git_diff_object);
@@ -126,11 +144,16 @@ Result<RunSpec> RunSpec::FromRecord(const json::Object& object) {
   members.Read("grace_us", spec.grace_us);
   members.Read("timeout_us", spec.timeout_us);
   members.Read("keep", spec.keep);
+  members.Read("keep_on_fail", spec.keep_on_fail);
+  members.Read("only_prepare", spec.only_prepare);
+  members.Read("managed_environment", spec.managed_environment);
+  members.Read("prepare_environment", spec.prepare_environment);
+  members.Read("refresh_environment", spec.refresh_environment);
   members.Read("git_commit", spec.git_commit);
   members.Read("git_branch", spec.git_branch);
   members.Read("git_diff_object", spec.git_diff_object);
   members.Read("rerun_of", spec.rerun_of);
-  Status status = members.status();
+  Status status = ReadParts(members, spec);
   if (!status.ok()) return std::move(status).error().Wrap("run specification");
   return spec;
 }
