@@ -17,10 +17,12 @@ namespace tenon::gpu {
 
 // What a machine has, as far as it can be seen without asking a driver.
 struct HostFacts {
-  bool has_gpu = false;        // an NVIDIA device on the PCI bus, or a device file (WSL, Tegra)
-  bool has_driver = false;     // the kernel module answers: /proc/driver/nvidia/version, /dev/nvidiactl
-  std::string driver_version;  // "550.54.15"; "" when not known
+  bool has_gpu = false;  // an NVIDIA device on the PCI bus, or a device file (WSL, Tegra)
+  bool has_driver =
+      false;  // the kernel module answers: /proc/driver/nvidia/version, /dev/nvidiactl
+  std::string driver_version;     // "550.54.15"; "" when not known
   bool has_toolkit_hook = false;  // nvidia-container-runtime-hook or nvidia-container-cli on PATH
+  bool has_cdi_specification = false;  // in /etc/cdi or /var/run/cdi; Podman lists no devices
 };
 // `root` is "/" but for tests.
 HostFacts LookAtHost(const std::string& root, const std::string& path_variable);
@@ -28,6 +30,7 @@ HostFacts LookAtHost(const std::string& root, const std::string& path_variable);
 // What the engine says.
 struct EngineFacts {
   std::string name;                      // "Docker", "Podman"
+  std::string version;                   // of the engine: "20.10.24", "5.4.0"
   std::string api;                       // "1.41"
   std::vector<std::string> runtimes;     // of /info
   std::vector<std::string> cdi_devices;  // "nvidia.com/gpu=all"
@@ -38,11 +41,12 @@ enum class Way { kNone, kCdi, kDeviceRequest, kRuntime };
 // How to ask the engine. Apply() puts it into a container's configuration.
 struct Access {
   Way way = Way::kNone;
-  std::string gpus;  // "all", a number, or UUIDs
+  std::string gpus;  // "all", a number, or UUIDs; "none" when refused
   std::optional<run::Notice> notice;
 
   // Changes HostConfig (DeviceRequests, Runtime) and Env (NVIDIA_VISIBLE_DEVICES,
-  // NVIDIA_DRIVER_CAPABILITIES for the runtime) of the configuration.
+  // NVIDIA_DRIVER_CAPABILITIES for the runtime) of the configuration. A GPU that was refused
+  // (gpus "none", way kNone) is kept away from an engine whose default runtime is NVIDIA's, too.
   void Apply(json::Object* config) const;
 };
 
