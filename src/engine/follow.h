@@ -14,18 +14,19 @@
 
 namespace tenon::engine {
 
-// Reports a run's far segment from `after` on: what is there, and, with `wait`, what comes until
-// the end. A runner that died is noticed and the true end is written (Launch::Recover). Returns the
-// End, or nullopt when it stopped before: no `wait`, or `stop` was set (checked several times a
-// second). Reading again from the returned place loses nothing and repeats nothing.
+// Reports a run's far segments from `after` on: what is there, and, with `wait`, what comes until
+// the end. Records of one segment come in order; what the script printed comes before the end. A
+// runner that died is noticed and the true end is written (Launch::Recover). Returns the End, or
+// nullopt when it stopped before: no `wait`, or `stop` was set (checked several times a second).
+// Reading again from the returned place loses nothing and repeats nothing.
 struct FollowOptions {
-  journal::Cursor after;
+  journal::Place after;
   bool wait = true;
   const std::atomic<bool>* stop = nullptr;
 };
 struct Followed {
   std::optional<run::End> end;
-  journal::Cursor place;
+  journal::Place place;
 };
 Result<Followed> Follow(Context& context, const std::string& run_id, const FollowOptions& options,
                         Reporter& reporter);

@@ -23,6 +23,8 @@ class Reporter {
   virtual void OnNotice(const run::Notice& /*notice*/) {}
   virtual void OnState(run::State /*state*/, const std::string& /*reason*/) {}
   virtual void OnOutput(run::Stream /*stream*/, std::string_view /*bytes*/, int64_t /*time_us*/) {}
+  virtual void OnEnvironment(const run::EnvironmentReady& /*environment*/) {}
+  virtual void OnFarProgress(const run::Progress& /*progress*/) {}
   virtual void OnMetrics(const run::Metrics& /*metrics*/) {}
   virtual void OnGap(const run::Gap& /*gap*/) {}
   virtual void OnHole(uint64_t /*bytes*/) {}

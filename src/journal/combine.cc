@@ -124,6 +124,8 @@ void MergeArtifacts(const std::vector<const Named*>& order, RunView& view) {
 
 void MergeContents(const SegmentFold& fold, RunView& view) {
   if (!view.runner) view.runner = fold.runner;
+  if (!view.environment) view.environment = fold.environment;
+  if (!view.container) view.container = fold.container;
   view.steps.insert(view.steps.end(), fold.steps.begin(), fold.steps.end());
   view.notices.insert(view.notices.end(), fold.notices.begin(), fold.notices.end());
   for (const auto& [name, summary] : fold.series) MergeSeries(view.series[name], summary);

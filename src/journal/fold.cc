@@ -78,13 +78,19 @@ class Folder {
     if (!e.reason.empty()) fold_.gap.reason = std::move(e.reason);
   }
   void operator()(run::RunnerStarted& e) {
-    if (!fold_.runner) fold_.runner = std::move(e);
+    fold_.runner = std::move(e);  // the last one supervises
   }
   void operator()(run::ScriptStarted& e) {
     if (fold_.script) return;
     fold_.script = std::move(e);
     fold_.script_us = time_us_;
   }
+  void operator()(run::ScriptEnded& e) {
+    if (!fold_.script_ended) fold_.script_ended = e;
+  }
+  void operator()(run::EnvironmentReady& e) { fold_.environment = std::move(e); }
+  void operator()(run::ContainerMade& e) { fold_.container = std::move(e); }
+  void operator()(run::Progress&) {}  // of interest while it lasts
   void operator()(run::Annotation& e) {
     if (e.name) Say(fold_.name, *e.name, time_us_, segment_);
     if (e.note) Say(fold_.note, *e.note, time_us_, segment_);

@@ -48,6 +48,9 @@ struct SegmentFold {
   std::optional<run::RunnerStarted> runner;
   std::optional<run::ScriptStarted> script;
   int64_t script_us = 0;
+  std::optional<run::ScriptEnded> script_ended;
+  std::optional<run::EnvironmentReady> environment;
+  std::optional<run::ContainerMade> container;
   std::vector<run::Step> steps;
   std::vector<run::Notice> notices;  // the first 1,000
   std::vector<run::Artifact> artifacts;
@@ -82,6 +85,8 @@ struct RunView {
   int64_t last_heard_us = 0;
   std::optional<run::RunnerStarted> runner;
   std::optional<run::ScriptStarted> script;
+  std::optional<run::EnvironmentReady> environment;
+  std::optional<run::ContainerMade> container;
   std::vector<run::Step> steps;
   std::vector<run::Notice> notices;
   std::vector<run::Artifact> artifacts;

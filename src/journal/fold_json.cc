@@ -193,6 +193,9 @@ json::Object SegmentFold::ToJson() const {
   PutEvent(o, "runner", runner);
   PutEvent(o, "script", script);
   o["script_us"] = script_us;
+  PutEvent(o, "script_ended", script_ended);
+  PutEvent(o, "environment", environment);
+  PutEvent(o, "container", container);
   PutEvents(o, "steps", steps);
   PutEvents(o, "notices", notices);
   if (!artifacts.empty() || !outputs_tree.empty()) {
@@ -235,6 +238,9 @@ Result<SegmentFold> SegmentFold::FromJson(const json::Object& object) {
   ReadEvent(in, "runner", EventType::kRunnerStarted, fold.runner);
   ReadEvent(in, "script", EventType::kScriptStarted, fold.script);
   in.Read("script_us", fold.script_us);
+  ReadEvent(in, "script_ended", EventType::kScriptEnded, fold.script_ended);
+  ReadEvent(in, "environment", EventType::kEnvironmentReady, fold.environment);
+  ReadEvent(in, "container", EventType::kContainerMade, fold.container);
   ReadEvents(in, "steps", EventType::kStep, fold.steps);
   ReadEvents(in, "notices", EventType::kNotice, fold.notices);
   std::optional<run::Artifacts> files;

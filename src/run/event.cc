@@ -258,6 +258,90 @@ void FromJson(Members& in, ScriptStarted& e) {
   in.Read("argv", e.argv);
 }
 
+json::Object ToJson(const ScriptEnded& e) {
+  json::Object o;
+  o["exit_code"] = e.exit_code;
+  Put(o, "signal", int64_t{e.signal});
+  PutFlag(o, "out_of_memory", e.out_of_memory);
+  Put(o, "peak_rss_bytes", e.peak_rss_bytes);
+  Put(o, "start_us", e.start_us);
+  Put(o, "duration_us", e.duration_us);
+  Put(o, "leftovers", e.leftovers);
+  return o;
+}
+void FromJson(Members& in, ScriptEnded& e) {
+  in.Read("exit_code", e.exit_code);
+  in.Read("signal", e.signal);
+  in.Read("out_of_memory", e.out_of_memory);
+  in.Read("peak_rss_bytes", e.peak_rss_bytes);
+  in.Read("start_us", e.start_us);
+  in.Read("duration_us", e.duration_us);
+  in.Read("leftovers", e.leftovers);
+}
+
+json::Object ToJson(const EnvironmentReady& e) {
+  json::Object o;
+  Put(o, "key", e.key);
+  Put(o, "kind", e.kind);
+  Put(o, "name", e.name);
+  Put(o, "base", e.base);
+  Put(o, "base_id", e.base_id);
+  Put(o, "python_version", e.python_version);
+  Put(o, "file", e.file);
+  PutFlag(o, "reused", e.reused);
+  PutUnsigned(o, "bytes", e.bytes);
+  if (!e.packages.empty()) o["packages"] = InstalledToJson(e.packages);
+  return o;
+}
+void FromJson(Members& in, EnvironmentReady& e) {
+  in.Read("key", e.key);
+  in.Read("kind", e.kind);
+  in.Read("name", e.name);
+  in.Read("base", e.base);
+  in.Read("base_id", e.base_id);
+  in.Read("python_version", e.python_version);
+  in.Read("file", e.file);
+  in.Read("reused", e.reused);
+  in.Read("bytes", e.bytes);
+  if (const json::Array* packages = in.ReadArray("packages")) {
+    Result<std::vector<InstalledPackage>> read = InstalledFromJson(*packages);
+    if (!read.ok()) return in.Fail("packages", "packages: name, version, source");
+    e.packages = std::move(*read);
+  }
+}
+
+json::Object ToJson(const Progress& e) {
+  json::Object o;
+  o["step"] = ToJsonText(e.step);
+  Put(o, "detail", e.detail);
+  PutUnsigned(o, "done", e.done);
+  PutUnsigned(o, "total", e.total);
+  return o;
+}
+void FromJson(Members& in, Progress& e) {
+  in.Read("step", e.step);
+  in.Read("detail", e.detail);
+  in.Read("done", e.done);
+  in.Read("total", e.total);
+}
+
+json::Object ToJson(const ContainerMade& e) {
+  json::Object o;
+  o["id"] = ToJsonText(e.id);
+  Put(o, "name", e.name);
+  Put(o, "image", e.image);
+  Put(o, "engine", e.engine);
+  Put(o, "socket", e.socket);
+  return o;
+}
+void FromJson(Members& in, ContainerMade& e) {
+  in.Read("id", e.id);
+  in.Read("name", e.name);
+  in.Read("image", e.image);
+  in.Read("engine", e.engine);
+  in.Read("socket", e.socket);
+}
+
 json::Object ToJson(const Output&) { return {}; }
 json::Object ToJson(const Metrics&) { return {}; }
 
@@ -313,6 +397,14 @@ ReadFunction ReaderOf(EventType type) {
       return Read<Annotation>;
     case EventType::kScriptStarted:
       return Read<ScriptStarted>;
+    case EventType::kScriptEnded:
+      return Read<ScriptEnded>;
+    case EventType::kEnvironmentReady:
+      return Read<EnvironmentReady>;
+    case EventType::kProgress:
+      return Read<Progress>;
+    case EventType::kContainerMade:
+      return Read<ContainerMade>;
     case EventType::kOutput:
     case EventType::kMetrics:
       break;
@@ -324,11 +416,14 @@ ReadFunction ReaderOf(EventType type) {
 
 EventType TypeOf(const Event& event) {
   // In the order of the variant.
-  constexpr EventType kTypes[] = {
-      EventType::kSubmitted,     EventType::kState,      EventType::kStep,
-      EventType::kOutput,        EventType::kMetrics,    EventType::kArtifacts,
-      EventType::kNotice,        EventType::kEnd,        EventType::kGap,
-      EventType::kRunnerStarted, EventType::kAnnotation, EventType::kScriptStarted};
+  constexpr EventType kTypes[] = {EventType::kSubmitted,   EventType::kState,
+                                  EventType::kStep,        EventType::kOutput,
+                                  EventType::kMetrics,     EventType::kArtifacts,
+                                  EventType::kNotice,      EventType::kEnd,
+                                  EventType::kGap,         EventType::kRunnerStarted,
+                                  EventType::kAnnotation,  EventType::kScriptStarted,
+                                  EventType::kScriptEnded, EventType::kEnvironmentReady,
+                                  EventType::kProgress,    EventType::kContainerMade};
   static_assert(std::size(kTypes) == std::variant_size_v<Event>);
   return kTypes[event.index()];
 }

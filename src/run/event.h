@@ -140,8 +140,8 @@ struct ScriptStarted {
   std::vector<std::string> argv;  // masked
 };
 
-// far, of the init in a container: the script and all it started are gone. The end of the run is the
-// host runner's to say.
+// far, of the init in a container: the script and all it started are gone. The end of the run is
+// the host runner's to say.
 struct ScriptEnded {
   int exit_code = 0;
   int signal = 0;

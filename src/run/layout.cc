@@ -21,6 +21,10 @@ std::string Home::stat_cache(std::string_view project_key) const {
   return root_ + "/stat-cache/" + std::string(project_key);
 }
 
+std::string Home::environment(std::string_view key) const {
+  return environments() + "/" + std::string(key);
+}
+
 std::string Home::number_file(std::string_view project_key) const {
   return root_ + "/numbers/" + std::string(project_key);
 }

@@ -10,13 +10,21 @@
 //   history.db                   index over runs/*/; can be dropped
 //   numbers/<project>            last run number of a project
 //   kept-trees/<root hash>       snapshots that are kept without a run
+//   environments/<key>/          one that was made: environment.json, and prefix/ unless it is an
+//                                image
+//   environments/<key>.lock      held by who makes it
+//   cache/                       of package tools, shared by all builds
+//   tools/                       uv, py-rattler
 //   runs/<run id>/
 //     near-<client>.tj           near segment
 //     host.tj                    the runner's segment (of other hosts: a copy as far as heard)
+//     script.tj                  the segment of the init in a container: output, metrics, exit
 //     spec.json                  what the runner was asked to do
 //     cancel.json                a request to stop, until the runner has recorded it
 //     metrics/                   metric files of the script
 //     work/                      the copy of the project; the script's working directory
+//     container/                 what a container gets beside it: passwd, group, home/
+//     build.log                  the words of the tools that made the environment
 //     runner.log                 the runner's own words when it cannot write the journal
 #ifndef TENON_RUN_LAYOUT_H_
 #define TENON_RUN_LAYOUT_H_
@@ -37,6 +45,10 @@ class Home {
   std::string history_db() const { return root_ + "/history.db"; }
   std::string number_file(std::string_view project_key) const;
   std::string runs() const { return root_ + "/runs"; }
+  std::string environments() const { return root_ + "/environments"; }
+  std::string environment(std::string_view key) const;
+  std::string cache() const { return root_ + "/cache"; }
+  std::string tools() const { return root_ + "/tools"; }
 
  private:
   std::string root_;
@@ -45,6 +57,7 @@ class Home {
 // Segment files end in this; the rest of the name is the segment.
 inline constexpr std::string_view kSegmentSuffix = ".tj";
 inline constexpr std::string_view kHostSegment = "host";
+inline constexpr std::string_view kScriptSegment = "script";
 
 class RunFolder {
  public:
@@ -53,6 +66,7 @@ class RunFolder {
   const std::string& path() const { return path_; }
   std::string segment(std::string_view name) const;
   std::string host_segment() const { return segment(kHostSegment); }
+  std::string script_segment() const { return segment(kScriptSegment); }
   std::string near_segment(std::string_view client) const;
   std::string spec() const { return path_ + "/spec.json"; }
   std::string cancel_request() const { return path_ + "/cancel.json"; }
@@ -60,6 +74,8 @@ class RunFolder {
   std::string work() const { return path_ + "/work"; }
   std::string outputs() const { return path_ + "/work/outputs"; }
   std::string runner_log() const { return path_ + "/runner.log"; }
+  std::string container() const { return path_ + "/container"; }
+  std::string build_log() const { return path_ + "/build.log"; }
 
  private:
   std::string path_;

@@ -29,14 +29,16 @@ struct Packages {
   std::string format;  // "conda", "requirements", "uv-lock"; "" = none
   std::string python;  // "=3.6", "==3.5.2", ">=3.8,<3.12"; "" = any
   std::string python_where;
-  std::vector<std::string> channels;     // in order
-  std::vector<Package> conda;            // without Python itself
-  std::vector<Package> pip;              // of requirements files too, included ones put in
-  std::vector<Package> pip_options;      // "--extra-index-url URL", in order
-  std::vector<PackageFile> files;        // sorted by path
+  std::vector<std::string> channels;  // in order
+  std::vector<Package> conda;         // without Python itself
+  std::vector<Package> pip;           // of requirements files too, included ones put in
+  std::vector<Package> pip_options;   // "--extra-index-url URL", in order
+  std::vector<PackageFile> files;     // sorted by path
 
   // Whether nothing is asked for, a Python included.
-  bool empty() const { return python.empty() && conda.empty() && pip.empty() && format != "uv-lock"; }
+  bool empty() const {
+    return python.empty() && conda.empty() && pip.empty() && format != "uv-lock";
+  }
 
   json::Object ToJson() const;
   static Result<Packages> FromJson(const json::Object& object);
@@ -47,7 +49,11 @@ struct InstalledPackage {
   std::string name;
   std::string version;
   std::string source;  // "pypi", a channel, an address; "" when the tool does not tell
+  bool operator==(const InstalledPackage&) const = default;
 };
+
+json::Array InstalledToJson(const std::vector<InstalledPackage>& packages);
+Result<std::vector<InstalledPackage>> InstalledFromJson(const json::Array& array);
 
 }  // namespace tenon::run
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/fake_host.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace tenon::transport {
@@ -47,17 +48,29 @@ Result<std::string> FakeHost::ReadFrom(const std::string& path, uint64_t offset,
   return found->second.bytes.substr(offset, max);
 }
 
-Result<bool> FakeHost::WaitForGrowth(const std::string& path, uint64_t beyond_size,
-                                     int64_t timeout_us) {
+Result<bool> FakeHost::WaitForGrowth(const std::vector<KnownLength>& files, int64_t timeout_us) {
   std::unique_lock lock(mutex_);
   TENON_TRY_VOID(TakeFailure());
-  auto found = files_.find(path);
-  if (found == files_.end()) return NotFound("watching " + path + ": No such file or directory");
-  uint64_t generation = found->second.generation;
+  std::vector<uint64_t> generations;  // 0: not there
+  for (const KnownLength& file : files) {
+    auto found = files_.find(file.path);
+    generations.push_back(found == files_.end() ? 0 : found->second.generation);
+  }
+  if (std::all_of(generations.begin(), generations.end(), [](uint64_t g) { return g == 0; })) {
+    return NotFound("watching " + (files.empty() ? "" : files[0].path) +
+                    ": No such file or directory");
+  }
+  auto has_changed = [&](size_t i) {
+    auto now = files_.find(files[i].path);
+    if (now == files_.end()) return generations[i] != 0;
+    if (generations[i] != 0 && now->second.generation != generations[i]) return true;
+    return now->second.bytes.size() > files[i].size;
+  };
   return changed_.wait_for(lock, std::chrono::microseconds(timeout_us), [&] {
-    auto now = files_.find(path);
-    return now == files_.end() || now->second.generation != generation ||
-           now->second.bytes.size() > beyond_size;
+    for (size_t i = 0; i < files.size(); ++i) {
+      if (has_changed(i)) return true;
+    }
+    return false;
   });
 }
 

@@ -33,8 +33,7 @@ class FakeHost : public Host {
                             int timeout_ms) override;
   Status PutFile(const std::string& path, std::string_view bytes, mode_t mode) override;
   Result<std::string> ReadFrom(const std::string& path, uint64_t offset, size_t max) override;
-  Result<bool> WaitForGrowth(const std::string& path, uint64_t beyond_size,
-                             int64_t timeout_us) override;
+  Result<bool> WaitForGrowth(const std::vector<KnownLength>& files, int64_t timeout_us) override;
   Result<bool> IsLocked(const std::string& path) override;
   std::string Describe() const override { return "a fake host"; }
 

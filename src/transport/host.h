@@ -15,6 +15,12 @@
 
 namespace tenon::transport {
 
+// A file and the length it had when it was last read.
+struct KnownLength {
+  std::string path;
+  uint64_t size = 0;
+};
+
 // A machine we can reach: this one, or later one over SSH. Runs commands, puts files, reads files
 // from an offset. Bytes are opaque here: no host knows what a journal or a runner is.
 //
@@ -38,10 +44,9 @@ class Host {
   // Up to `max` bytes from `offset`; empty at or beyond the end. kNotFound: no such file.
   virtual Result<std::string> ReadFrom(const std::string& path, uint64_t offset, size_t max) = 0;
 
-  // Returns true when the file is longer than `beyond_size` or was replaced or removed meanwhile,
-  // false after `timeout_us`. kNotFound: no such file (now).
-  virtual Result<bool> WaitForGrowth(const std::string& path, uint64_t beyond_size,
-                                     int64_t timeout_us) = 0;
+  // Returns true when one of the files is longer than known or was replaced or removed meanwhile,
+  // false after `timeout_us`. A file that is not there has no length; kNotFound: none is there.
+  virtual Result<bool> WaitForGrowth(const std::vector<KnownLength>& files, int64_t timeout_us) = 0;
 
   // Whether some process on the host holds an flock on the file: a journal's writer is alive.
   // kNotFound: no such file.

@@ -45,7 +45,7 @@ class HostContract : public testing::TestWithParam<HostParam> {
   int64_t WaitWhile(const std::string& path, uint64_t beyond, const std::function<void()>& change) {
     int64_t begin = SystemClock().MonotonicUs();
     std::thread other(change);
-    auto grew = host().WaitForGrowth(path, beyond, 20'000'000);
+    auto grew = host().WaitForGrowth({{path, beyond}}, 20'000'000);
     other.join();
     EXPECT_TRUE(grew.ok() && *grew);
     return SystemClock().MonotonicUs() - begin;
@@ -122,7 +122,7 @@ TEST_P(HostContract, ReplacementEndsTheWait) {
   ASSERT_TRUE(host().PutFile(path, "12345", 0644).ok());
   // The replacement may come before the wait begins, which then sees an ordinary short file; only
   // from a waiter that has looked before is an answer due, so let it time out first.
-  ASSERT_TRUE(host().WaitForGrowth(path, 5, 0).ok());
+  ASSERT_TRUE(host().WaitForGrowth({{path, 5}}, 0).ok());
   EXPECT_LT(WaitWhile(path, 5, [&] { under_test_->Replace(path, "longer than before"); }),
             10'000'000);
 }
@@ -131,7 +131,7 @@ TEST_P(HostContract, NothingHappeningEndsTheWaitInTime) {
   std::string path = Path("file");
   ASSERT_TRUE(host().PutFile(path, "12345", 0644).ok());
   int64_t begin = SystemClock().MonotonicUs();
-  EXPECT_FALSE(host().WaitForGrowth(path, 5, 30'000).value());
+  EXPECT_FALSE(host().WaitForGrowth({{path, 5}}, 30'000).value());
   EXPECT_GE(SystemClock().MonotonicUs() - begin, 29'000);
 }
 
@@ -144,8 +144,31 @@ TEST_P(HostContract, ALockIsSeenAndOnlyOnItsFile) {
   EXPECT_EQ(host().IsLocked(Path("none")).error().kind, ErrorKind::kNotFound);
 }
 
+TEST_P(HostContract, GrowthOfAnyOfSeveralFilesEndsTheWait) {
+  ASSERT_TRUE(host().PutFile(Path("one"), "1", 0644).ok());
+  ASSERT_TRUE(host().PutFile(Path("two"), "2", 0644).ok());
+  for (uint64_t size = 1; size < 10; ++size) {
+    for (const char* grows : {"one", "two"}) {
+      std::thread other([&] { under_test_->Append(Path(grows), "x"); });
+      const uint64_t one = size + (std::string(grows) == "two" ? 1 : 0);  // it has grown before
+      auto grew = host().WaitForGrowth({{Path("one"), one}, {Path("two"), size}}, 20'000'000);
+      other.join();
+      EXPECT_TRUE(grew.ok() && *grew);
+    }
+  }
+}
+
+TEST_P(HostContract, AFileThatIsNotThereYetDoesNotKeepFromWaitingForTheOthers) {
+  ASSERT_TRUE(host().PutFile(Path("one"), "1", 0644).ok());
+  EXPECT_FALSE(host().WaitForGrowth({{Path("one"), 1}, {Path("none"), 0}}, 30'000).value());
+  std::thread other([&] { under_test_->Append(Path("none"), "x"); });
+  auto grew = host().WaitForGrowth({{Path("one"), 1}, {Path("none"), 0}}, 20'000'000);
+  other.join();
+  EXPECT_TRUE(grew.ok() && *grew);
+}
+
 TEST_P(HostContract, WaitingForAMissingFileIsNotFound) {
-  EXPECT_EQ(host().WaitForGrowth(Path("none"), 0, 10'000).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(host().WaitForGrowth({{Path("none"), 0}}, 10'000).error().kind, ErrorKind::kNotFound);
 }
 
 }  // namespace tenon::transport

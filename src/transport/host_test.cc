@@ -130,7 +130,7 @@ TEST(LocalHost, GoingLeavesNoChildAndNobodyWithOurDescriptors) {
     LocalUnderTest local(true);
     std::string path = local.folder() + "/file";
     ASSERT_TRUE(local.host().PutFile(path, "x", 0644).ok());
-    EXPECT_EQ(local.host().WaitForGrowth(path, 1, 1000).value(), false);
+    EXPECT_EQ(local.host().WaitForGrowth({{path, 1}}, 1000).value(), false);
   }
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);

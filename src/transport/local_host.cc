@@ -96,19 +96,24 @@ Result<std::string> LocalHost::ReadFrom(const std::string& path, uint64_t offset
   return bytes;
 }
 
-bool LocalHost::Watch(const std::string& path, uint64_t inode) {
-  if (!inotify_ok_) return false;
+LocalHost::Watched LocalHost::Watch(const std::string& path, uint64_t inode) {
+  if (!inotify_ok_) return Watched::kNot;
   if (!inotify_.valid()) {
     inotify_.Reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    if (!inotify_.valid()) return inotify_ok_ = false;
+    if (!inotify_.valid()) {
+      inotify_ok_ = false;
+      return Watched::kNot;
+    }
   }
-  if (watch_ >= 0 && watched_path_ == path && watched_inode_ == inode) return true;
-  if (watch_ >= 0) ::inotify_rm_watch(inotify_.get(), watch_);
-  watch_ = ::inotify_add_watch(inotify_.get(), path.c_str(),
-                               IN_MODIFY | IN_MOVE_SELF | IN_DELETE_SELF | IN_ATTRIB);
-  watched_path_ = path;
-  watched_inode_ = inode;
-  return watch_ >= 0;
+  auto known = watched_.find(path);
+  if (known != watched_.end() && known->second == inode) return Watched::kBefore;
+  // A file that was replaced takes its watch along when it goes.
+  if (::inotify_add_watch(inotify_.get(), path.c_str(),
+                          IN_MODIFY | IN_MOVE_SELF | IN_DELETE_SELF | IN_ATTRIB) < 0) {
+    return Watched::kNot;
+  }
+  watched_[path] = inode;
+  return Watched::kNew;
 }
 
 void LocalHost::WaitForEvent(int64_t timeout_us) {
@@ -119,26 +124,38 @@ void LocalHost::WaitForEvent(int64_t timeout_us) {
   }
 }
 
-Result<bool> LocalHost::WaitForGrowth(const std::string& path, uint64_t beyond_size,
-                                      int64_t timeout_us) {
+Result<bool> LocalHost::WaitForGrowth(const std::vector<KnownLength>& files, int64_t timeout_us) {
   int64_t deadline = SystemClock().MonotonicUs() + timeout_us;
-  uint64_t first_inode = 0;
+  std::vector<uint64_t> first_inodes(files.size(), 0);
   for (;;) {
-    struct stat now {};
-    if (::stat(path.c_str(), &now) != 0) {
-      // It was there and went: that is news, not an Error.
-      if (errno == ENOENT && first_inode != 0) return true;
-      return FromErrno("watching " + path, errno);
+    size_t missing = 0, unwatched = 0, fresh = 0;
+    for (size_t i = 0; i < files.size(); ++i) {
+      struct stat now {};
+      if (::stat(files[i].path.c_str(), &now) != 0) {
+        if (errno != ENOENT) return FromErrno("watching " + files[i].path, errno);
+        // It was there and went: that is news.
+        if (first_inodes[i] != 0) return true;
+        ++missing;
+        continue;
+      }
+      if (first_inodes[i] == 0) first_inodes[i] = now.st_ino;
+      if (static_cast<uint64_t>(now.st_size) > files[i].size || now.st_ino != first_inodes[i]) {
+        return true;
+      }
+      Watched watched = Watch(files[i].path, now.st_ino);
+      if (watched == Watched::kNot) ++unwatched;
+      if (watched == Watched::kNew) ++fresh;
     }
-    if (first_inode == 0) first_inode = now.st_ino;
-    if (static_cast<uint64_t>(now.st_size) > beyond_size || now.st_ino != first_inode) return true;
+    if (missing == files.size()) {
+      return FromErrno("watching " + (files.empty() ? "" : files[0].path), ENOENT);
+    }
     int64_t left = deadline - SystemClock().MonotonicUs();
     if (left <= 0) return false;
-    bool fresh = watched_inode_ != now.st_ino || watched_path_ != path;
-    if (!Watch(path, now.st_ino)) {
+    // A fresh watch is not waited on before the size was looked at once more.
+    if (fresh > 0) continue;
+    if (unwatched + missing > 0) {
       Sleep(std::min(left, kLookEveryUs));
-    } else if (!fresh) {
-      // A fresh watch is not waited on before the size was looked at once more.
+    } else {
       WaitForEvent(std::min(left, kTrustUs));
     }
   }

@@ -2,6 +2,7 @@
 #ifndef TENON_TRANSPORT_LOCAL_HOST_H_
 #define TENON_TRANSPORT_LOCAL_HOST_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,7 @@ class LocalHost : public Host {
                             int timeout_ms) override;
   Status PutFile(const std::string& path, std::string_view bytes, mode_t mode) override;
   Result<std::string> ReadFrom(const std::string& path, uint64_t offset, size_t max) override;
-  Result<bool> WaitForGrowth(const std::string& path, uint64_t beyond_size,
-                             int64_t timeout_us) override;
+  Result<bool> WaitForGrowth(const std::vector<KnownLength>& files, int64_t timeout_us) override;
   Result<bool> IsLocked(const std::string& path) override;
   std::string Describe() const override { return "this machine"; }
 
@@ -30,17 +30,14 @@ class LocalHost : public Host {
   void DisableInotify() { inotify_ok_ = false; }
 
  private:
-  // Points the watch at `path`; false when it can't be watched.
-  bool Watch(const std::string& path, uint64_t inode);
+  enum class Watched { kNot, kNew, kBefore };
+  Watched Watch(const std::string& path, uint64_t inode);
   void WaitForEvent(int64_t timeout_us);
 
-  // The file watched last is kept watched, because a follower asks for the same one again and
-  // again.
+  // Files stay watched, because a follower asks for the same ones again and again.
   bool inotify_ok_ = true;
   UniqueFd inotify_;
-  std::string watched_path_;
-  uint64_t watched_inode_ = 0;
-  int watch_ = -1;
+  std::map<std::string, uint64_t> watched_;  // path → inode
   // The file read last is kept open, for the same reason.
   UniqueFd read_fd_;
   std::string read_path_;
