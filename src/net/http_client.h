@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,7 +40,9 @@ struct HttpResponse {
 // A request that has been sent. The answer is read as the caller asks for it.
 class HttpExchange {
  public:
-  // Sends the request; every wait on the connection is at most `idle_timeout_ms` (0: for ever).
+  // Sends the request; every wait on the connection is at most `idle_timeout_ms` (0: for ever). A
+  // peer that answers before it has everything is not sent the rest. kUnavailable here and below:
+  // the connection broke or the time was up; kCorrupt: the answer is not HTTP.
   static Result<HttpExchange> Send(UniqueFd connection, const std::string& host,
                                    HttpRequest request, int idle_timeout_ms);
   HttpExchange(HttpExchange&&) noexcept;
@@ -50,10 +53,14 @@ class HttpExchange {
   Result<HttpResponse> ReadHead();
   // The next piece of the body as it comes; empty at its end. Limits: a head of 64 KiB.
   Result<std::string> ReadSome();
+  // The same without waiting: nullopt when it has not come yet. The connection stays readable only
+  // when there is more to take.
+  Result<std::optional<HttpResponse>> TryReadHead();
+  Result<std::optional<std::string>> TryReadSome();
   // The rest of the body, at most `limit` bytes of it (more is kInvalid).
   Result<std::string> ReadAll(size_t limit);
-  // After a head that says 101 (or 200 to a request for an upgrade): the connection and what was
-  // read beyond the head.
+  // After a head that says 101 (or 200 to a request for an upgrade): the connection, which blocks,
+  // and what was read beyond the head.
   std::pair<UniqueFd, std::string> Release();
   // For polling; readable when there is something of the answer.
   int fd() const;
