@@ -29,11 +29,11 @@ struct EngineVersion {
 
 struct EngineInfo {
   bool rootless = false;
-  std::string cgroup_version;                // "1", "2"
-  std::string architecture;                  // "x86_64"
-  std::string data_root;                     // DockerRootDir; "" when not told
-  std::vector<std::string> runtimes;         // "runc", "nvidia"
-  std::vector<std::string> cdi_devices;      // "nvidia.com/gpu=all", where the engine lists them
+  std::string cgroup_version;            // "1", "2"
+  std::string architecture;              // "x86_64"
+  std::string data_root;                 // DockerRootDir; "" when not told
+  std::vector<std::string> runtimes;     // "runc", "nvidia"
+  std::vector<std::string> cdi_devices;  // "nvidia.com/gpu=all", where the engine lists them
   int64_t memory_bytes = 0;
 };
 
@@ -42,8 +42,8 @@ struct Image {
   std::vector<std::string> tags;
   uint64_t size = 0;
   std::string architecture, os;
-  std::string user;                                          // of its configuration
-  std::vector<std::pair<std::string, std::string>> env;      // of its configuration
+  std::string user;                                      // of its configuration
+  std::vector<std::pair<std::string, std::string>> env;  // of its configuration
   std::vector<std::pair<std::string, std::string>> labels;
   int64_t created_us = 0;
 };
@@ -85,7 +85,8 @@ class Waiting {
 
 // One per thread. Each call opens a connection of its own, has a deadline and may be repeated.
 // Errors: kUnavailable when the engine cannot be reached or has gone, kDenied when we may not use
-// its socket, kNotFound for the engine's 404, kInvalid for its 400 and 409, with its own words.
+// its socket, kNotFound for the engine's 404, kInvalid for its 400 and 409, kInternal for its 500,
+// with its own words.
 class Engine {
  public:
   // `socket` as engine_address.h finds it. Asks for the version and settles on an API version;
@@ -100,11 +101,13 @@ class Engine {
   // nullopt: the engine has no such image. By name, id or digest.
   Result<std::optional<Image>> FindImage(const std::string& name);
   // Until the image is there. kNotFound, kDenied, kUnavailable by what the registry said.
+  // `stopped` is asked several times a second; true ends the pull with kUnavailable.
   Status Pull(const std::string& name, const std::function<void(const PullProgress&)>& progress,
               const std::function<bool()>& stopped);
   Result<std::vector<Image>> ListImages(const std::string& label);  // "tenon.env" or "a=b"
   Status RemoveImage(const std::string& name);                      // not there = success
-  // The id of the new image. `config` is a container configuration (Env, Labels, …).
+  // The id of the new image. `config` is a container configuration (Env, Labels, …); what it does
+  // not have is the container's own.
   Result<std::string> Commit(const std::string& container, const std::string& repository,
                              const std::string& tag, const std::string& comment,
                              const json::Object& config);
@@ -116,9 +119,11 @@ class Engine {
   Result<std::vector<Container>> List(const std::string& label);        // stopped ones too
   Status Kill(const std::string& container, int signal);  // not running or not there = success
   Status Remove(const std::string& container);  // by force, with its volumes; not there = success
+  // To be called after Start: one that has not been started yet counts as ended.
   Result<std::unique_ptr<Waiting>> Wait(const std::string& container);
 
-  // To be called before Start; the container must have been created with the same streams.
+  // To be called before Start; the container must have been created with the same streams. Shutting
+  // down the writing side of the connection is the end of standard input.
   Result<Stream> Attach(const std::string& container, bool with_stdin);
 
   // Puts a tar archive below `path`, which must be there. `body` is called for pieces until it
@@ -133,7 +138,7 @@ class Engine {
   Result<std::string> CreateExec(const std::string& container, const json::Object& config);
   Result<Stream> StartExec(const std::string& exec, bool tty);
   Status ResizeExec(const std::string& exec, int rows, int columns);
-  Result<int> ExecExitCode(const std::string& exec);
+  Result<int> ExecExitCode(const std::string& exec);  // kUnavailable while it runs
 
  private:
   Engine(std::string socket, EngineVersion version)

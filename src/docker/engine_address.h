@@ -15,10 +15,14 @@ struct EngineAddress {
 };
 
 // Where the engine is, by the environment's DOCKER_HOST, DOCKER_CONTEXT, the current context of
-// DOCKER_CONFIG or ~/.docker/config.json, else the first of the usual sockets that is there: Docker,
-// rootless Docker, Podman of the user, Podman. `tcp://` and `ssh://` are kInvalid with a hint to
-// attach that machine as `remotedocker`; no engine at all is kNotFound and says how to get one.
+// DOCKER_CONFIG or ~/.docker/config.json, else the first of the usual sockets that is there:
+// Docker, rootless Docker, Podman of the user, Podman. `tcp://` and `ssh://` are kInvalid with a
+// hint to attach that machine as `remotedocker`; no engine at all is kNotFound and says how to get
+// one. Of several usual ones, one that lets us in wins over one that does not.
 Result<EngineAddress> FindEngine(const Environment& environment);
+
+// Why `socket` could not be connected to, with what to do about it. Keeps the kind.
+Error ExplainDial(const std::string& socket, Error error);
 
 }  // namespace tenon::docker
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "docker/dockerfile_changes.h"
+
+#include "docker/call.h"
+
+namespace tenon::docker {
+namespace {
+
+// `$` would be replaced by the environment; a line has no line break in it.
+std::string Quote(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\' || c == '$') out += '\\';
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out += '"';
+}
+
+}  // namespace
+
+std::vector<std::string> DockerfileChanges(const json::Object& config) {
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : Pairs(json::GetArray(config, "Env"))) {
+    lines.push_back("ENV " + name + "=" + Quote(value));
+  }
+  for (const auto& [name, value] : Pairs(json::GetObject(config, "Labels"))) {
+    lines.push_back("LABEL " + Quote(name) + "=" + Quote(value));
+  }
+  for (const auto& [member, word] : {std::pair{"User", "USER "}, {"WorkingDir", "WORKDIR "}}) {
+    const std::string value = json::GetString(config, member);
+    if (!value.empty()) lines.push_back(word + value);
+  }
+  // The order matters: a new entry point forgets the command.
+  for (const auto& [member, word] : {std::pair{"Entrypoint", "ENTRYPOINT "}, {"Cmd", "CMD "}}) {
+    const json::Array* value = json::GetArray(config, member);
+    if (value) lines.push_back(word + json::Print(*value));
+  }
+  return lines;
+}
+
+}  // namespace tenon::docker
