@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "docker/dockerfile_changes.h"
 
+#include <algorithm>
+
 #include "docker/call.h"
 
 namespace tenon::docker {
 namespace {
 
-// `$` would be replaced by the environment; a line has no line break in it.
-std::string Quote(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\' || c == '$') out += '\\';
-    out += c == '\n' || c == '\r' ? ' ' : c;
-  }
-  return out += '"';
+// Podman takes one pair of quotes away and knows no escapes; a line has no line break in it.
+std::string Quote(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::replace(text.begin(), text.end(), '\r', ' ');
+  return "\"" + text + "\"";
 }
 
 }  // namespace
@@ -24,7 +23,7 @@ std::vector<std::string> DockerfileChanges(const json::Object& config) {
     lines.push_back("ENV " + name + "=" + Quote(value));
   }
   for (const auto& [name, value] : Pairs(json::GetObject(config, "Labels"))) {
-    lines.push_back("LABEL " + Quote(name) + "=" + Quote(value));
+    lines.push_back("LABEL " + name + "=" + Quote(value));
   }
   for (const auto& [member, word] : {std::pair{"User", "USER "}, {"WorkingDir", "WORKDIR "}}) {
     const std::string value = json::GetString(config, member);

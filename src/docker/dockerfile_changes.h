@@ -9,8 +9,9 @@
 
 namespace tenon::docker {
 
-// A container configuration as lines of a Dockerfile, for engines that take nothing else when they
-// make an image: Env, Labels, User, WorkingDir, Cmd, Entrypoint.
+// A container configuration as lines of a Dockerfile, which are all that Podman takes when it makes
+// an image: Env, Labels, User, WorkingDir, Cmd, Entrypoint. In Podman's own grammar, which has no
+// escapes: line breaks in values become blanks.
 std::vector<std::string> DockerfileChanges(const json::Object& config);
 
 }  // namespace tenon::docker

@@ -15,8 +15,8 @@
 
 namespace tenon::docker {
 
-// A folder's contents as an archive. Everything belongs to `uid`:`gid`; modes and times stay;
-// sockets, pipes and devices are left out.
+// A folder's contents as an archive. Everything belongs to `uid`:`gid`; modes and times (in whole
+// seconds) stay; sockets, pipes and devices are left out. A prefix gets an entry of its own.
 class TarWriter {
  public:
   // Names in the archive are `prefix` + path below `folder` (prefix "" or "azureml-run/"). The
@@ -32,10 +32,12 @@ class TarWriter {
 };
 
 // Unpacks an archive below a folder. Names from outside are never trusted: absolute ones, `..` and
-// ways through symbolic links are kDenied. Owners in the archive are ignored.
+// ways through symbolic links are kDenied. Owners in the archive are ignored, devices and pipes
+// skipped; what is there under a file's name is replaced. After a failure every call fails.
 class TarExtractor {
  public:
-  // `strip`: this many leading parts of each name are dropped ("outputs/a" → "a").
+  // `strip`: this many leading parts of each name are dropped ("outputs/a" → "a"), and entries that
+  // have no more than those.
   TarExtractor(std::string folder, int strip);
   ~TarExtractor();
   Status Feed(std::string_view bytes);
