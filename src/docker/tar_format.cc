@@ -132,7 +132,10 @@ std::string PrintTarHead(const TarEntry& entry) {
   }
   std::string head;
   if (!records.empty()) {
-    TarEntry pax{.type = 'x', .name = "PaxHeaders/entry", .size = records.size()};
+    TarEntry pax;
+    pax.type = 'x';
+    pax.name = "PaxHeaders/entry";
+    pax.size = records.size();
     head = PrintBlock(pax) + records;
     head.append(TarPadding(records.size()), '\0');
   }
