@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures of the tests with containers."""
+
+import os
+import shutil
+
+import pytest
+
+from e2e import harness
+from hosts import engine as engines
+from hosts import images
+from hosts.docker_runs import EngineTenon, Runs
+
+
+@pytest.fixture(scope="session")
+def engine():
+    """A Docker engine of our own, shared by the tests of this process."""
+    made = engines.DockerEngine()
+    try:
+        made.__enter__()
+        images.load(made.api, "debian")
+    except (engines.Unusable, images.Missing) as why:
+        made.close()
+        pytest.skip(str(why))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def runs(engine, tmp_path):
+    """The engine with a `tenon` whose home is new. Nothing may be left in the engine afterwards."""
+    made = Runs(engine, EngineTenon(harness.release_binary(), tmp_path / "tenon-home", tmp_path, engine.variables), tmp_path)
+    yield made
+    made.cleanup()
+
+
+@pytest.fixture
+def plain_user(engine):
+    """The same for a user who is not root, in a folder of the user's own."""
+    uid = 64321
+    base = engines.short_folder("tenon-user-")
+    os.chown(base, uid, uid)
+    engine.let_in(uid)
+    made = Runs(engine, EngineTenon(harness.release_binary(), base / "home", base, engine.variables, uid), base)
+    yield made
+    try:
+        made.cleanup()
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
