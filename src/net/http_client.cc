@@ -23,9 +23,8 @@ constexpr size_t kReadSize = 64 << 10;
 
 bool SameWord(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 32) : c; };
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) {
-           return lower(x) == lower(y);
-         });
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
+                                            [&](char x, char y) { return lower(x) == lower(y); });
 }
 
 // Beast knows the grammar; what it finds is kept here.
@@ -183,8 +182,8 @@ Status HttpExchange::State::Parse() {
     error_code error;
     while (!unparsed.empty() && !parser->is_done()) {
       const bool in_head = !parser->is_header_done();
-      const size_t taken = parser->put(boost::asio::const_buffer(unparsed.data(), unparsed.size()),
-                                       error);
+      const size_t taken =
+          parser->put(boost::asio::const_buffer(unparsed.data(), unparsed.size()), error);
       unparsed.erase(0, taken);
       if (error == http::error::need_more) error = {};
       if (error) return Corrupt("the answer is not HTTP: " + error.message());
@@ -256,8 +255,7 @@ Result<HttpResponse> HttpExchange::ReadHead() {
   for (;;) {
     TENON_TRY(auto head, TryReadHead());
     if (head) return *std::move(head);
-    TENON_TRY([[maybe_unused]] const short events,
-              WaitFor(fd(), POLLIN, state_->idle_timeout_ms));
+    TENON_TRY([[maybe_unused]] const short events, WaitFor(fd(), POLLIN, state_->idle_timeout_ms));
   }
 }
 
@@ -265,8 +263,7 @@ Result<std::string> HttpExchange::ReadSome() {
   for (;;) {
     TENON_TRY(auto piece, TryReadSome());
     if (piece) return *std::move(piece);
-    TENON_TRY([[maybe_unused]] const short events,
-              WaitFor(fd(), POLLIN, state_->idle_timeout_ms));
+    TENON_TRY([[maybe_unused]] const short events, WaitFor(fd(), POLLIN, state_->idle_timeout_ms));
   }
 }
 

@@ -23,11 +23,11 @@ Result<UniqueFd> DialUnix(const std::string& path, int timeout_ms);
 
 struct HttpRequest {
   std::string method = "GET";
-  std::string target;  // "/v1.41/info?x=y", already escaped
-  std::vector<std::pair<std::string, std::string>> headers;
-  std::string body;
+  std::string target = {};  // "/v1.41/info?x=y", already escaped
+  std::vector<std::pair<std::string, std::string>> headers = {};
+  std::string body = {};
   // Instead of `body`: pieces until an empty one; sent chunked.
-  std::function<Result<std::string>()> body_source;
+  std::function<Result<std::string>()> body_source = {};
   bool upgrade = false;  // asks for a raw stream ("Upgrade: tcp")
 };
 
