@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "project/conda_file.h"
+#include "project/packages.h"
 #include "project/project.h"
 #include "project/run_configuration.h"
 #include "project/spark_file.h"
@@ -31,18 +32,16 @@ bool TakeNumber(std::string_view* text, int* out) {
   return true;
 }
 
-// Messages of readers begin "file:line:column: " or "file: ".
+// Messages of readers begin "file:line:column: ", "file:line: " or "file: ".
 Finding FromMessage(Level level, const std::string& file, std::string_view message,
                     std::string hint) {
   Finding out{level, file, 0, 0, std::string(message), std::move(hint)};
   if (!message.starts_with(file + ":")) return out;
   std::string_view rest = message.substr(file.size() + 1);
   int line = 0, column = 0;
-  if (TakeNumber(&rest, &line) && TakeNumber(&rest, &column)) {
+  if (TakeNumber(&rest, &line)) {
     out.line = line;
-    out.column = column;
-  } else {
-    rest = message.substr(file.size() + 1);
+    if (TakeNumber(&rest, &column)) out.column = column;
   }
   out.text = Trim(rest);
   return out;
@@ -69,8 +68,10 @@ class Checker {
   }
   void CheckTarget(const std::string& name);
   void CheckMachine(const Target& target, const TargetType& type);
+  void CheckLimits(const Target& target, const TargetType& type);
   void CheckRunConfiguration(const std::string& name);
-  const TargetType* CheckTargetOf(const RunConfiguration& configuration);
+  // Whether runs there need the packages of the configuration.
+  bool CheckTargetOf(const RunConfiguration& configuration);
   void CheckScript(const RunConfiguration& configuration);
   void CheckDependencyFile(const Setting<std::string>& path, const std::string& by, bool used,
                            bool conda);
@@ -86,6 +87,23 @@ class Checker {
   std::map<std::string, Use> dependency_files_;  // each looked at once, at the end
 };
 
+// What only a container can be given.
+void Checker::CheckLimits(const Target& target, const TargetType& type) {
+  const auto look = [&](const char* key, const auto& setting) {
+    if (!setting.given()) return;
+    AddAt(Level::kWarning, setting.origin,
+          std::string(key) + " has no effect on a target of type " + std::string(type.name),
+          "take the line away; it is for containers");
+  };
+  look("gpus", target.gpus);
+  look("memory", target.memory_bytes);
+  look("cpus", target.nano_cpus);
+  look("shmSize", target.shm_bytes);
+  look("ulimits", target.ulimits);
+  look("readOnlyRoot", target.read_only_root);
+  look("network", target.network);
+}
+
 void Checker::CheckMachine(const Target& target, const TargetType& type) {
   const bool container = type.executor == run::ExecutorKind::kContainer;
   if (target.nvidia_docker.value && !container) {
@@ -100,6 +118,7 @@ void Checker::CheckMachine(const Target& target, const TargetType& type) {
           "AZUREML_NATIVE_SHARE_DIRECTORY is not set",
           "write true if a script needs it");
   }
+  if (!container) CheckLimits(target, type);
   const std::string& mode = target.yarn_deploy_mode.value;
   if (mode != "cluster" && mode != "client") {
     AddAt(Level::kWarning, target.yarn_deploy_mode.origin,
@@ -133,11 +152,11 @@ void Checker::CheckTarget(const std::string& name) {
   }
 }
 
-const TargetType* Checker::CheckTargetOf(const RunConfiguration& configuration) {
+bool Checker::CheckTargetOf(const RunConfiguration& configuration) {
   const std::string& name = configuration.target.value;
   if (configuration.missing_target) {
     Add(Level::kError, configuration.file, *configuration.missing_target);
-    return nullptr;
+    return false;
   }
   if (!ConfigFile(project_, name, ".compute") && !IsBuiltInTarget(name)) {
     std::vector<std::string> names;
@@ -147,10 +166,13 @@ const TargetType* Checker::CheckTargetOf(const RunConfiguration& configuration) 
           "Target: there is no target `" + ForTerminal(name) + "` (no aml_config/" +
               ForTerminal(name) + ".compute)",
           near ? "did you mean `" + *near + "`?" : "there are: " + Join(names, ", "));
-    return nullptr;
+    return false;
   }
   const Result<Target> target = ReadTarget(project_, name);
-  return target.ok() ? FindTargetType(target->type.value) : nullptr;
+  if (!target.ok()) return false;
+  const Setting<bool>& user_managed = target->user_managed_environment;
+  return user_managed.given() ? !user_managed.value
+                              : !user_managed.value && configuration.managed_environment.value;
 }
 
 void Checker::CheckScript(const RunConfiguration& configuration) {
@@ -166,6 +188,11 @@ void Checker::CheckScript(const RunConfiguration& configuration) {
 }
 
 void Checker::CheckConda(const std::string& file, bool used) {
+  const Result<ReadPackagesResult> packages = ReadPackages(project_.root, {file, {}});
+  if (PackagesFormatOf(file) != PackagesFormat::kConda) {
+    if (!packages.ok()) return Add(used ? Level::kError : Level::kWarning, file, packages.error());
+    return AddNotices(file, packages->notices);
+  }
   const Result<CondaFile> conda = ReadCondaFile(project_.root, file);
   if (!conda.ok()) return Add(Level::kError, file, conda.error());
   AddNotices(file, conda->notices);
@@ -175,6 +202,14 @@ void Checker::CheckConda(const std::string& file, bool used) {
                                                                                   : Level::kWarning;
     out_.findings.push_back({level, file, found.line, found.column, found.text, found.hint});
   }
+  if (packages.ok() || !used) return;
+  // What stops a run and was not said above: a wheel that is not there, a path of Windows.
+  const Finding stop =
+      FromMessage(Level::kError, file, packages.error().message, packages.error().hint);
+  const bool said = std::any_of(
+      out_.findings.begin(), out_.findings.end(),
+      [&](const Finding& found) { return found.file == file && found.line == stop.line; });
+  if (!said) out_.findings.push_back(stop);
 }
 
 void Checker::CheckSpark(const std::string& file) {
@@ -214,14 +249,13 @@ void Checker::CheckRunConfiguration(const std::string& name) {
     out_.findings.push_back({Level::kNote, JoinPath(kConfigFolder, name + ".amb"), 0, 0,
                              "not read, because there is " + file, ""});
   }
-  const TargetType* type = CheckTargetOf(*configuration);
+  const bool managed = CheckTargetOf(*configuration);
   if (configuration->spark_framework) {
     Add(Level::kWarning, file, *configuration->spark_framework);
   }
   CheckScript(*configuration);
   const bool spark = configuration->framework.value == Framework::kPySpark;
-  CheckDependencyFile(configuration->conda_file, "CondaDependenciesFile",
-                      type != nullptr && !type->user_python, true);
+  CheckDependencyFile(configuration->conda_file, "CondaDependenciesFile", managed, true);
   CheckDependencyFile(configuration->spark_file, "SparkDependenciesFile", spark, false);
 }
 

@@ -281,15 +281,14 @@ class Reader {
           .WithHint("write `- name`, or take the line away");
     }
     Dependency item;
-    item.in_pip = in_pip;
-    item.text = Trim(node.text);
-    item.path = path;
-    item.position = node.position;
     if (in_pip) {
-      ReadPip(item.text, &item);
+      item = ParsePipItem(node.text);
     } else {
+      item.text = Trim(node.text);
       ReadConda(item.text, &item);
     }
+    item.path = path;
+    item.position = node.position;
     const bool named = item.kind == DependencyKind::kConda || item.kind == DependencyKind::kPip;
     if (named && item.constraint.find('#') != std::string::npos) {
       Notice(node.position, "`" + ForTerminal(item.text) +
@@ -339,6 +338,14 @@ std::string_view DependencyKindName(DependencyKind kind) {
       return "option";
   }
   return "conda";
+}
+
+Dependency ParsePipItem(std::string_view text) {
+  Dependency item;
+  item.in_pip = true;
+  item.text = Trim(text);
+  ReadPip(item.text, &item);
+  return item;
 }
 
 std::string PackageKey(std::string_view name) {

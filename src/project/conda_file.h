@@ -44,6 +44,10 @@ struct Dependency {
   std::string ExactVersion() const;
 };
 
+// One item of a pip part, or one line of a requirements file; path and position are left to the
+// caller.
+Dependency ParsePipItem(std::string_view text);
+
 // A package's name as indexes compare it: lower case, runs of `-_.` as one dash.
 std::string PackageKey(std::string_view name);
 

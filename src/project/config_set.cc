@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "project/config_file.h"
+#include "project/container_keys.h"
 #include "project/run_configuration.h"
 #include "project/target.h"
 #include "project/types.h"
@@ -97,6 +98,7 @@ Result<yaml::NewValue> ValueFor(const Project& project, const Key& key, const ya
   if (name == "Framework") TENON_TRY_VOID(OneOf(name, value, {"Python", "PySpark"}));
   if (name == "yarnDeployMode") TENON_TRY_VOID(OneOf(name, value, {"cluster", "client"}));
   if (name == "Target") TENON_TRY_VOID(CheckTargetName(project, value));
+  TENON_TRY_VOID(CheckContainerKey(name, value));
   return yaml::NewValue::Text(value);
 }
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "project/attach.h"
 #include "project/resolve.h"
 #include "project/types.h"
 
@@ -29,7 +30,34 @@ std::string Words(const std::vector<std::string>& words) {
   return ForTerminal(Join(quoted, " "));
 }
 
-void AddMachine(const Target& target, const TargetType& type, Rows* rows) {
+std::string Bytes(int64_t bytes) {
+  for (const auto& [shift, suffix] : {std::pair(30, "g"), std::pair(20, "m"), std::pair(10, "k")}) {
+    if (bytes % (int64_t{1} << shift) == 0) return std::to_string(bytes >> shift) + suffix;
+  }
+  return std::to_string(bytes) + "b";
+}
+
+std::string Cpus(int64_t nano) {
+  std::string text = std::to_string(nano / 1'000'000'000);
+  std::string rest = std::to_string(nano % 1'000'000'000 + 1'000'000'000).substr(1);
+  rest.erase(rest.find_last_not_of('0') + 1);
+  return rest.empty() ? text : text + "." + rest;
+}
+
+void AddLimits(const Target& target, Rows* rows) {
+  const auto add = [&](const char* name, const auto& setting, const std::string& value) {
+    if (setting.given()) rows->Add(name, Setting<std::string>{value, setting.origin});
+  };
+  add("memory", target.memory_bytes, Bytes(target.memory_bytes.value));
+  add("cpus", target.nano_cpus, Cpus(target.nano_cpus.value));
+  add("shmSize", target.shm_bytes, Bytes(target.shm_bytes.value));
+  add("ulimits", target.ulimits, Join(target.ulimits.value, ", "));
+  add("network", target.network, target.network.value);
+  if (target.read_only_root.given()) rows->Add("readOnlyRoot", target.read_only_root);
+}
+
+void AddMachine(const Resolved& resolved, const TargetType& type, Rows* rows) {
+  const Target& target = resolved.target;
   if (type.executor == run::ExecutorKind::kProcess) {
     rows->Add("pythonLocation", target.python_location);
   }
@@ -38,9 +66,13 @@ void AddMachine(const Target& target, const TargetType& type, Rows* rows) {
     rows->Add("username", target.username);
   }
   if (type.executor == run::ExecutorKind::kContainer) {
-    rows->Add("baseDockerImage", target.base_docker_image);
+    Setting<std::string> image = target.base_docker_image;
+    if (image.value.empty()) image.value = kDefaultImage;
+    rows->Add("baseDockerImage", image);
     rows->Add("sharedVolumes", target.shared_volumes);
     rows->Add("nvidiaDocker", target.nvidia_docker);
+    rows->AddGiven("gpus", resolved.gpus);
+    AddLimits(target, rows);
   }
   if (type.executor == run::ExecutorKind::kSpark) {
     rows->Add("yarnDeployMode", target.yarn_deploy_mode);
@@ -67,12 +99,12 @@ std::vector<Explanation> Explain(const Resolved& resolved) {
     rows.rows.push_back(
         {"arguments", Words(resolved.arguments.value), resolved.arguments.origin.Text()});
   const TargetType* type = FindTargetType(resolved.target.type.value);
-  if (type != nullptr) AddMachine(resolved.target, *type, &rows);
+  if (type != nullptr) AddMachine(resolved, *type, &rows);
   for (const auto& [name, setting] : resolved.environment) {
     rows.Add("EnvironmentVariables." + ForTerminal(name), setting);
   }
   rows.Add("TrackedRun", resolved.tracked_run);
-  if (type != nullptr && !type->user_python) {
+  if (resolved.managed_environment) {
     rows.Add("PrepareEnvironment", resolved.prepare_environment);
     rows.Add("CondaDependenciesFile", resolved.conda_file);
   }

@@ -5,6 +5,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "project/attach.h"
+#include "project/container_keys.h"
+#include "project/packages.h"
 #include "project/script_path.h"
 #include "project/types.h"
 
@@ -145,20 +148,84 @@ std::vector<std::string> SharedParts(const Project& project) {
   return {project.account, project.workspace, project.name.value};
 }
 
+bool IsContainer(const TargetType& type) { return type.executor == run::ExecutorKind::kContainer; }
+
+// nativeSharedDirectory without volumes cannot reach a container.
+bool HasNoShare(const Resolved& resolved, const TargetType& type) {
+  return IsContainer(type) && !resolved.target.shared_volumes.value;
+}
+
 void AddNotices(const RunConfiguration& configuration, Resolved* out) {
   for (const std::string& notice : configuration.notices) out->notices.push_back(notice);
   for (const std::string& notice : out->target.notices) out->notices.push_back(notice);
-  const TargetType* type = FindTargetType(out->target.type.value);
-  const Setting<bool>& managed = out->target.user_managed_environment;
-  if (type->user_python && !managed.value) {
+  const TargetType& type = *FindTargetType(out->target.type.value);
+  const std::string of_type = "a target of type " + std::string(type.name);
+  if (!out->managed_environment && out->conda_file.origin.kind == Origin::Kind::kOption) {
     out->notices.push_back(
-        managed.origin.Text() +
-        ": userManagedEnvironment: false is not there yet; the run uses the Python of "
-        "the target as it is");
-  } else if (type->user_python && out->conda_file.origin.kind == Origin::Kind::kOption) {
-    out->notices.push_back("-d has no effect: a target of type " + std::string(type->name) +
-                           " uses its own Python as it is");
+        IsContainer(type) ? "-d has no effect: userManagedEnvironment is true, so the image's own "
+                            "Python is used as it is"
+                          : "-d has no effect: " + of_type +
+                                " uses its own Python as it is unless it says "
+                                "userManagedEnvironment: false");
   }
+  if (out->gpus.given() && !IsContainer(type)) {
+    const bool option = out->gpus.origin.kind == Origin::Kind::kOption;
+    out->notices.push_back((option ? "--gpus" : out->gpus.origin.Text() + ": gpus") +
+                           " has no effect: " + of_type + " sees the machine's GPUs as they are");
+  }
+  const Setting<std::string>& share = out->target.native_shared_directory;
+  if (!share.value.empty() && HasNoShare(*out, type)) {
+    out->notices.push_back(share.origin.Text() +
+                           ": nativeSharedDirectory needs sharedVolumes: true in a container; the "
+                           "run goes on without AZUREML_NATIVE_SHARE_DIRECTORY");
+  }
+}
+
+Status TakeGpus(const Request& request, Resolved* out) {
+  out->gpus = out->target.gpus;
+  if (!request.gpus) return {};
+  Result<std::string> gpus = ParseGpus(*request.gpus);
+  if (!gpus.ok()) return std::move(gpus).error().Wrap("--gpus");
+  out->gpus = {std::move(gpus).value(), Origin::Option("--gpus")};
+  return {};
+}
+
+Status TakePackages(bool only_look, Resolved* out) {
+  out->managed_environment = !out->target.user_managed_environment.value;
+  if (!out->managed_environment) return {};
+  Result<ReadPackagesResult> read = ReadPackages(out->project.root, out->conda_file);
+  if (!read.ok()) {
+    if (!only_look) return std::move(read).error();
+    out->notices.push_back(read.error().message);
+    out->packages_error = std::move(read).error();
+    return {};
+  }
+  out->packages = std::move(read->packages);
+  for (std::string& notice : read->notices) out->notices.push_back(std::move(notice));
+  return {};
+}
+
+run::ContainerSpec ToContainerSpec(const Resolved& resolved) {
+  const Target& target = resolved.target;
+  run::ContainerSpec spec;
+  spec.image = target.base_docker_image.value;
+  if (spec.image.empty()) {
+    spec.image = kDefaultImage;
+  } else {
+    const Origin& at = target.base_docker_image.origin;
+    spec.image_where = at.name + ":" + std::to_string(at.line);
+  }
+  spec.shared_volumes = target.shared_volumes.value;
+  if (target.nvidia_docker.given()) spec.nvidia_docker = target.nvidia_docker.value;
+  spec.gpus = resolved.gpus.value;
+  spec.gpus_from_option = resolved.gpus.origin.kind == Origin::Kind::kOption;
+  spec.memory_bytes = target.memory_bytes.value;
+  spec.nano_cpus = target.nano_cpus.value;
+  spec.shm_bytes = target.shm_bytes.value;
+  spec.ulimits = target.ulimits.value;
+  spec.read_only_root = target.read_only_root.value;
+  spec.network = target.network.value;
+  return spec;
 }
 
 }  // namespace
@@ -202,6 +269,8 @@ Result<Resolved> Resolve(const Request& request) {
   out.tracked_run = configuration.tracked_run;
   out.use_sampling = configuration.use_sampling;
   out.shared_parts = SharedParts(out.project);
+  TENON_TRY_VOID(TakeGpus(request, &out));
+  TENON_TRY_VOID(TakePackages(request.only_look, &out));
   AddNotices(configuration, &out);
   if (request.only_look) {
     for (const Error& missing : out.target.unfinished) out.notices.push_back(missing.message);
@@ -213,8 +282,9 @@ Status CheckSupported(const Resolved& resolved) {
   const Setting<std::string>& type = resolved.target.type;
   const TargetType* found = FindTargetType(type.value);
   if (found != nullptr && found->supported) {
-    if (resolved.target.unfinished.empty()) return {};
-    return resolved.target.unfinished.front();
+    if (!resolved.target.unfinished.empty()) return resolved.target.unfinished.front();
+    if (resolved.packages_error) return *resolved.packages_error;
+    return {};
   }
   const std::string where =
       type.origin.kind == Origin::Kind::kFile ? type.origin.Text() + ": " : std::string();
@@ -233,12 +303,20 @@ run::RunSpec ToRunSpec(const Resolved& resolved) {
   spec.target = resolved.target_name.value;
   spec.target_type = resolved.target.type.value;
   spec.run_configuration = resolved.run_configuration.value;
-  if (const TargetType* type = FindTargetType(spec.target_type)) spec.executor = type->executor;
-  spec.python = resolved.target.python_location.value;
+  const TargetType* type = FindTargetType(spec.target_type);
+  if (type != nullptr) spec.executor = type->executor;
+  spec.managed_environment = resolved.managed_environment;
+  spec.prepare_environment = resolved.prepare_environment.value;
+  spec.packages = resolved.packages;
+  if (spec.executor == run::ExecutorKind::kContainer) spec.container = ToContainerSpec(resolved);
+  // Nobody chose it: whoever makes the environment finds one that fits.
+  const bool any_python = resolved.managed_environment && !resolved.target.python_location.given();
+  if (!any_python) spec.python = resolved.target.python_location.value;
   for (const auto& [name, setting] : resolved.environment) {
     spec.environment.emplace_back(name, setting.value);
   }
-  if (!resolved.target.native_shared_directory.value.empty()) {
+  if (!resolved.target.native_shared_directory.value.empty() && type != nullptr &&
+      !HasNoShare(resolved, *type)) {
     spec.shared_directory = resolved.target.native_shared_directory.value;
     for (const std::string& part : resolved.shared_parts) {
       spec.shared_directory = JoinPath(spec.shared_directory, part);

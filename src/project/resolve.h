@@ -29,6 +29,7 @@ struct Request {
   std::optional<std::string> script;             // absent: the ArgumentVector is used
   std::vector<std::string> arguments;            // everything behind the script
   std::vector<std::pair<std::string, std::string>> environment;  // --env NAME=VALUE
+  std::optional<std::string> gpus;                               // --gpus
   // To look at the settings, not to run: no script is needed, and what stops a run (PySpark, a
   // target that is unfinished) becomes a notice.
   bool only_look = false;
@@ -48,6 +49,13 @@ struct Resolved {
   Setting<bool> prepare_environment;
   Setting<bool> tracked_run;
   Setting<bool> use_sampling;
+  Setting<std::string> gpus;  // --gpus, else of the target; forms of run::ContainerSpec
+  // The runner makes the environment: containers, unless the target says userManagedEnvironment;
+  // the others where it says false.
+  bool managed_environment = false;
+  run::Packages packages;  // of conda_file, when managed
+  // Why the packages cannot be read; only with only_look, else Resolve returns it.
+  std::optional<Error> packages_error;
   // Parts below nativeSharedDirectory: account, workspace and project, or the project alone.
   std::vector<std::string> shared_parts;
   std::vector<std::string> notices;  // for the user, once each
@@ -59,7 +67,8 @@ struct Resolved {
 // affair.
 Result<Resolved> Resolve(const Request& request);
 
-// kInvalid when this version cannot run that type of target.
+// kInvalid when this version cannot run that type of target. What only_look has let pass is said
+// here too: an unfinished target, packages that cannot be read.
 Status CheckSupported(const Resolved& resolved);
 
 // Fills what the project knows: who (project, project_id), what, where and how. Key, id, number,

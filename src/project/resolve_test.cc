@@ -424,17 +424,6 @@ TEST_F(ResolveTest, BrokenFilesOfOthersDoNotStopThisRun) {
   EXPECT_EQ(Complaint(Submit()), "(accepted)");
 }
 
-TEST_F(ResolveTest, ManagedEnvironmentOnLocalIsSaidToBeMissing) {
-  WriteLocal();
-  Write("aml_config/local.compute", "type: local\nuserManagedEnvironment: false\n");
-  const Resolved resolved = MustResolve(Submit());
-  ASSERT_EQ(resolved.notices.size(), 1u);
-  EXPECT_EQ(
-      resolved.notices[0],
-      "aml_config/local.compute:2:25: userManagedEnvironment: false is not there yet; the run uses "
-      "the Python of the target as it is");
-}
-
 TEST_F(ResolveTest, InvalidNamesOfVariablesInOptions) {
   WriteLocal();
   Request request = Submit();
@@ -464,7 +453,7 @@ TEST_F(ResolveTest, OtherTypesAreReadAndThenRefused) {
   EXPECT_EQ(
       Complaint(supported.error()),
       "invalid: aml_config/vm.compute:5:7: target `vm` is of type remotedocker; this version runs "
-      "`local` | run it here with `-t local`");
+      "`local, localdocker, docker` | run it here with `-t local`");
   EXPECT_EQ(ToRunSpec(resolved).executor, run::ExecutorKind::kContainer);
 }
 

@@ -142,7 +142,8 @@ TEST_F(ScriptTest, CondaFileOptionMustExistAndIsSaidToHaveNoEffectOnLocal) {
   EXPECT_EQ(resolved.conda_file.origin.Text(), "option -d");
   ASSERT_EQ(resolved.notices.size(), 1u);
   EXPECT_EQ(resolved.notices[0],
-            "-d has no effect: a target of type local uses its own Python as it is");
+            "-d has no effect: a target of type local uses its own Python as it is unless it "
+            "says userManagedEnvironment: false");
 }
 
 }  // namespace

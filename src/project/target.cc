@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "project/container_keys.h"
 #include "project/types.h"
 
 namespace tenon::project {
@@ -23,6 +24,13 @@ constexpr Key kKeys[] = {
     {"nvidiaDocker", Expected::kBool},
     {"userManagedEnvironment", Expected::kBool},
     {"yarnDeployMode", Expected::kText},
+    {"gpus", Expected::kAnything},
+    {"memory", Expected::kText},
+    {"cpus", Expected::kText},
+    {"shmSize", Expected::kText},
+    {"ulimits", Expected::kList},
+    {"readOnlyRoot", Expected::kBool},
+    {"network", Expected::kText},
     {"cluster", Expected::kBool},
     {"native", Expected::kBool},
 };
@@ -54,6 +62,58 @@ Target BuiltIn(std::string_view name) {
   target.shared_volumes.value = true;
   target.user_managed_environment.value = name == "local";
   return target;
+}
+
+// A value as `parse` reads it, or its error at the place where it is written.
+template <typename T, typename Parse>
+Status ReadValue(const SettingsFile& file, std::string_view key, Parse parse, Setting<T>* out) {
+  const yaml::Node* node = file.Find(key);
+  if (node == nullptr) return {};
+  Result<T> value = parse(node->text);
+  if (!value.ok()) return file.ErrorAt(*node, value.error().message).WithHint(value.error().hint);
+  *out = {std::move(value).value(), file.OriginOf(*node)};
+  return {};
+}
+
+Status ReadGpus(const SettingsFile& file, Target* target) {
+  const yaml::Node* node = file.Find("gpus");
+  if (node == nullptr || node->kind != yaml::Kind::kList) {
+    if (node != nullptr && !node->scalar()) {
+      return file.ErrorAt(*node, "gpus: expected all, none, a number or a list of UUIDs");
+    }
+    return ReadValue(file, "gpus", ParseGpus, &target->gpus);
+  }
+  std::vector<std::string> ids;
+  for (const yaml::Node& item : node->children) {
+    Result<std::string> id = ParseGpuId(item.text);
+    if (!id.ok()) return file.ErrorAt(item, id.error().message).WithHint(id.error().hint);
+    ids.push_back(std::move(id).value());
+  }
+  target->gpus = {ids.empty() ? "none" : Join(ids, ","), file.OriginOf(*node)};
+  return {};
+}
+
+Status ReadUlimits(const SettingsFile& file, Target* target) {
+  const yaml::Node* list = file.Find("ulimits");
+  if (list == nullptr) return {};
+  target->ulimits.origin = file.OriginOf(*list);
+  for (const yaml::Node& item : list->children) {
+    Result<std::string> limit = ParseUlimit(item.text);
+    if (!limit.ok()) return file.ErrorAt(item, limit.error().message).WithHint(limit.error().hint);
+    target->ulimits.value.push_back(std::move(limit).value());
+  }
+  return {};
+}
+
+Status ReadContainerKeys(const SettingsFile& file, Target* target) {
+  TENON_TRY_VOID(ReadGpus(file, target));
+  TENON_TRY_VOID(ReadValue(file, "memory", ParseMemory, &target->memory_bytes));
+  TENON_TRY_VOID(ReadValue(file, "cpus", ParseCpus, &target->nano_cpus));
+  TENON_TRY_VOID(ReadValue(file, "shmSize", ParseShmSize, &target->shm_bytes));
+  TENON_TRY_VOID(ReadUlimits(file, target));
+  TENON_TRY_VOID(ReadValue(file, "network", ParseNetwork, &target->network));
+  target->read_only_root = file.Bool("readOnlyRoot", false);
+  return {};
 }
 
 // What a machine reached by SSH cannot do without.
@@ -100,6 +160,7 @@ Result<Target> ReadTarget(const Project& project, std::string_view name) {
   target.shared_volumes = file.Bool("sharedVolumes", true);
   target.nvidia_docker = file.Bool("nvidiaDocker", false);
   target.user_managed_environment = file.Bool("userManagedEnvironment", type->user_python);
+  TENON_TRY_VOID(ReadContainerKeys(file, &target));
   target.notices = file.notices();
   const yaml::Node* password = file.document().root().Find("password");
   target.password.value = PasswordFormOf(password);

@@ -2,6 +2,7 @@
 #ifndef TENON_PROJECT_TARGET_H_
 #define TENON_PROJECT_TARGET_H_
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,14 @@ struct Target {
   Setting<bool> shared_volumes;
   Setting<bool> nvidia_docker;
   Setting<bool> user_managed_environment;
+  // Our own, for containers; all checked, in the forms of run::ContainerSpec.
+  Setting<std::string> gpus;
+  Setting<int64_t> memory_bytes;
+  Setting<int64_t> nano_cpus;
+  Setting<int64_t> shm_bytes;
+  Setting<std::vector<std::string>> ulimits;
+  Setting<bool> read_only_root;
+  Setting<std::string> network;
   Setting<PasswordForm> password;  // what kind of thing is written there
   std::vector<std::string> notices;
 

@@ -9,8 +9,8 @@ using run::ExecutorKind;
 // `docker` and `virtualmachine` are the names of mid-2017 for `localdocker` and `remotedocker`.
 constexpr TargetType kTypes[] = {
     {"local", HostKind::kHere, LaunchKind::kDirect, ExecutorKind::kProcess, true, true},
-    {"localdocker", HostKind::kHere, LaunchKind::kDirect, ExecutorKind::kContainer, false, false},
-    {"docker", HostKind::kHere, LaunchKind::kDirect, ExecutorKind::kContainer, false, false},
+    {"localdocker", HostKind::kHere, LaunchKind::kDirect, ExecutorKind::kContainer, false, true},
+    {"docker", HostKind::kHere, LaunchKind::kDirect, ExecutorKind::kContainer, false, true},
     {"remote", HostKind::kSsh, LaunchKind::kDirect, ExecutorKind::kProcess, true, false},
     {"remotedocker", HostKind::kSsh, LaunchKind::kDirect, ExecutorKind::kContainer, false, false},
     {"virtualmachine", HostKind::kSsh, LaunchKind::kDirect, ExecutorKind::kContainer, false, false},

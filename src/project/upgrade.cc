@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "project/packages.h"
 #include "project/run_configuration.h"
 #include "project/target.h"
 #include "project/types.h"
@@ -157,6 +158,7 @@ class Planner {
         Notice(file, 0, "outside the project: left alone", "outside");
         continue;
       }
+      if (PackagesFormatOf(file) != PackagesFormat::kConda) continue;
       Result<CondaFile> conda = ReadCondaFile(project_.root, file);
       if (!conda.ok()) {
         if (conda.error().kind != ErrorKind::kNotFound) Broken(file, conda.error());
