@@ -27,10 +27,18 @@ void AddTargetOptions(CLI::App& app, RequestOptions* options) {
 }
 
 void AddDependencyOptions(CLI::App& app, RequestOptions* options) {
-  app.add_option("-d,--conda-dependencies", options->conda_file, "The environment's conda file")
+  app.add_option("-d,--conda-dependencies", options->conda_file,
+                 "What the environment holds: a conda file, requirements.txt or pyproject.toml")
       ->type_name("FILE");
   app.add_option("-s,--spark-dependencies", options->spark_file, "The environment's Spark file")
       ->type_name("FILE");
+}
+
+void AddEnvironmentOptions(CLI::App& app, EnvironmentOptions* options) {
+  app.add_flag("--refresh", options->refresh,
+               "Make the environment anew, with the newest packages that the files allow");
+  app.add_flag("--keep-on-fail", options->keep_on_fail,
+               "Keep the container of a script that fails, for `tenon shell`");
 }
 
 Result<project::Request> MakeRequest(const Session& session, const RequestOptions& options) {

@@ -19,8 +19,14 @@ struct RequestOptions {
   std::string run_configuration, target, conda_file, spark_file;
 };
 
+struct EnvironmentOptions {
+  bool refresh = false;       // --refresh
+  bool keep_on_fail = false;  // --keep-on-fail
+};
+
 void AddTargetOptions(CLI::App& app, RequestOptions* options);      // -c, -t
 void AddDependencyOptions(CLI::App& app, RequestOptions* options);  // -d, -s
+void AddEnvironmentOptions(CLI::App& app, EnvironmentOptions* options);
 
 // What was typed, without a script.
 Result<project::Request> MakeRequest(const Session& session, const RequestOptions& options);

@@ -22,9 +22,10 @@ namespace {
 struct Options {
   WatchOptions watch;
   RequestOptions request;
-  std::string grace, timeout;
+  std::string grace, timeout, gpus;
   std::vector<std::string> secrets, environment;
   bool keep = false, dry_run = false, explain = false, wait = false;
+  EnvironmentOptions made;
   bool target_is_configuration = false;  // `execute start -t R`, spring 2017
 };
 
@@ -41,6 +42,7 @@ Result<project::Request> Typed(const Session& session, const Options& options,
     }
     request.environment.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
   }
+  if (!options.gpus.empty()) request.gpus = options.gpus;
   if (!words.empty()) {
     if (const auto error = NotHereFile(words.front())) return *error;
     request.script = words.front();
@@ -79,6 +81,8 @@ Result<int> Act(Session& session, const Options& options, const std::vector<std:
   request.spec.user = UserName(session);
   request.spec.user_id = project::DerivedId("user/" + request.spec.user);
   request.spec.keep = options.keep;
+  request.spec.keep_on_fail = options.made.keep_on_fail;
+  request.spec.refresh_environment = options.made.refresh;
   if (grace) request.spec.grace_us = *grace;
   if (timeout) request.spec.timeout_us = *timeout;
   request.environment = session.environment;
@@ -110,6 +114,10 @@ void Declare(CLI::App& app, Options* options) {
       ->type_name("TIME");
   app.add_option("--timeout", options->timeout, "Stop the script after this long; exit code 124")
       ->type_name("TIME");
+  app.add_option("--gpus", options->gpus,
+                 "GPUs that a container gets: all, none, how many, or UUIDs with commas between")
+      ->type_name("WHICH");
+  AddEnvironmentOptions(app, &options->made);
   app.add_flag("--keep", options->keep, "Keep the run directory also after success");
   app.add_flag("--dry-run", options->dry_run,
                "Show what would run and where each setting comes from; run nothing");
@@ -128,7 +136,8 @@ Command SubmitCommand() {
           "canceled, 124 after "
           "--timeout, 130 after Ctrl-C.",
           {"tenon submit train.py --epochs 20", "tenon submit -c local train.py 0.1",
-           "tenon submit -a train.py", "tenon submit --dry-run --explain train.py"},
+           "tenon submit -c docker --gpus all train.py", "tenon submit -a train.py",
+           "tenon submit --dry-run --explain train.py"},
           [](CLI::App& app, const std::vector<std::string>& words) -> Action {
             auto options = std::make_shared<Options>();
             options->watch.workbench = words.size() > 1;
