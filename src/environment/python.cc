@@ -149,7 +149,7 @@ const Interpreter* ChoosePython(std::span<const Interpreter> interpreters,
   for (const Interpreter& interpreter : interpreters) {
     auto version = ParsePythonVersion(interpreter.version);
     if (!version || *version < kOldest || !constraint.Matches(*version)) continue;
-    if (best && *version <= best_version) continue;
+    if (best && (constraint.empty() || *version <= best_version)) continue;
     best = &interpreter;
     best_version = *version;
   }

@@ -56,8 +56,9 @@ class PythonConstraint {
   std::vector<std::vector<Clause>> any_of_;
 };
 
-// The newest that matches; of equal ones the first. Nullptr: none. Those older than 3.5 don't
-// count: no tool of ours makes an environment from them.
+// The newest that matches; of equal ones the first. Where nothing is asked for, the first: that is
+// the one people mean by "python3". Nullptr: none. Those older than 3.5 don't count: no tool of
+// ours makes an environment from them.
 const Interpreter* ChoosePython(std::span<const Interpreter> interpreters,
                                 const PythonConstraint& constraint);
 

@@ -21,14 +21,15 @@ namespace tenon::runner {
 
 struct EnvironmentJob {
   run::Packages packages;
-  std::string python;   // an interpreter the user names (pythonLocation); "" = find one
-  std::string prefix;   // where it goes; whatever is there is removed first
-  std::string cache;    // package caches, shared between builds and users of this home
-  std::string tools;    // uv and py-rattler: looked for here and on PATH, or put here
-  std::string scratch;  // for the recipe's own files; emptied first
-  std::string project;  // the project's files, read only
-  std::string staged;   // a conda prefix that StageConda has made for `prefix`; "" = none
-  std::string ca_bundle;  // made known to every tool; "" = none
+  std::string python;       // an interpreter the user names (pythonLocation); "" = find one
+  std::string prefix;       // where it goes; whatever is there is removed first
+  std::string cache;        // package caches, shared between builds and users of this home
+  std::string tools;        // uv and py-rattler: looked for here and on PATH, or put here
+  std::string scratch;      // for the recipe's own files; emptied first
+  std::string project;      // the project's files, read only
+  std::string staged;       // a conda prefix that StageConda has made for `prefix`; "" = none
+  bool no_channel = false;  // StageConda has found that no channel answers: don't try again
+  std::string ca_bundle;    // made known to every tool; "" = none
   // What the tools get: PATH, HOME, proxies, PIP_*, UV_*, secrets. Holds the run's mark, so that
   // what a killed runner leaves can be found and ended.
   Environment environment;
@@ -40,8 +41,8 @@ struct EnvironmentJob {
 };
 
 struct MadeEnvironment {
-  std::string python;          // path of its interpreter, below the prefix
-  std::string python_version;  // "3.11.7"
+  std::string python;                            // path of its interpreter, below the prefix
+  std::string python_version;                    // "3.11.7"
   std::vector<run::InstalledPackage> installed;  // sorted by name
   std::vector<run::Notice> notices;
   uint64_t bytes = 0;  // size of the prefix
@@ -83,6 +84,12 @@ Status StageConda(const EnvironmentJob& job, const std::string& final_prefix,
 // environments are then made with venv and pip.
 Result<std::string> EnsureStaticUv(const std::string& tools, const Environment& environment,
                                    const std::atomic<bool>& stop);
+
+// Of a user's environment on a host, what the tools of a build get: PATH, HOME, proxies, PIP_*,
+// UV_*, CONDA_*, MAMBA_*, SSL_* and the like. uv does not read pip's configuration files; what they
+// say about indexes is put into UV_* variables unless those are set. For a container, where HOME
+// and PATH are the image's, take these two out of it.
+Environment BuildEnvironment(const Environment& users);
 
 // The machine's CA bundle: SSL_CERT_FILE and the like of `environment`, else the usual places; ""
 // when there is none.
