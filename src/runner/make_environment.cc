@@ -172,7 +172,12 @@ class Builder {
     }
     found_.python_is_named = !job_.python.empty();
     if (!found_.python_is_named) {
-      found_.interpreters = FindInterpreters(Box(), *constraint);
+      // Where nothing is asked for, the first that will do is taken.
+      bool any = constraint->empty();
+      auto enough = [any](const environment::Interpreter& interpreter) {
+        return any && environment::ChoosePython({&interpreter, 1}, {}) != nullptr;
+      };
+      found_.interpreters = FindInterpreters(Box(), *constraint, enough);
       return stop_ ? Status(Unavailable("stopped")) : Status();
     }
     std::string path = job_.python;

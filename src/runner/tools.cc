@@ -171,9 +171,9 @@ std::string WheelPlatform() {
 // An interpreter that has pip, for fetching a wheel.
 Result<Interpreter> FindPipPython(const ToolBox& box) {
   TENON_TRY(PythonConstraint any, PythonConstraint::Parse(">=3.6"));
-  for (Interpreter& interpreter : FindInterpreters(box, any)) {
-    if (interpreter.has_pip) return interpreter;
-  }
+  auto enough = [](const Interpreter& interpreter) { return interpreter.has_pip; };
+  std::vector<Interpreter> found = FindInterpreters(box, any, enough);
+  if (!found.empty() && found.back().has_pip) return found.back();
   return NotFound("there is no Python with pip here that could fetch uv");
 }
 
@@ -263,7 +263,8 @@ Result<Interpreter> AskInterpreter(const ToolBox& box, const std::string& path) 
   return interpreter;
 }
 
-std::vector<Interpreter> FindInterpreters(const ToolBox& box, const PythonConstraint& constraint) {
+std::vector<Interpreter> FindInterpreters(const ToolBox& box, const PythonConstraint& constraint,
+                                          const Enough& enough) {
   std::vector<std::string> candidates;
   std::string path = Get(box.env, "PATH");
   for (const std::string& folder :
@@ -281,7 +282,9 @@ std::vector<Interpreter> FindInterpreters(const ToolBox& box, const PythonConstr
       return other.path == interpreter->path;
     });
     seen.insert(RealPath(interpreter->path));
-    if (!repeated) found.push_back(std::move(*interpreter));
+    if (repeated) continue;
+    found.push_back(std::move(*interpreter));
+    if (enough && enough(found.back())) break;
   }
   return found;
 }

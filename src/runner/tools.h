@@ -5,6 +5,7 @@
 #define TENON_RUNNER_TOOLS_H_
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,12 @@ struct ToolBox {
 Result<environment::Interpreter> AskInterpreter(const ToolBox& box, const std::string& path);
 
 // Interpreters on PATH (python3, python, python3.N) and pyenv's, PATH's first. Those whose names
-// tell that they can't match `constraint` are not asked.
+// tell that they can't match `constraint` are not asked; each costs a process, so none is asked
+// after the first that is `enough`.
+using Enough = std::function<bool(const environment::Interpreter&)>;
 std::vector<environment::Interpreter> FindInterpreters(
-    const ToolBox& box, const environment::PythonConstraint& constraint);
+    const ToolBox& box, const environment::PythonConstraint& constraint,
+    const Enough& enough = nullptr);
 
 // The newest uv below `tools`; "" = none.
 std::string FindToolsUv(const std::string& tools);
