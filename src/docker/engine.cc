@@ -93,6 +93,9 @@ Image ImageFromInspect(const json::Object& object) {
   image.created_us = ParseTime(json::GetString(object, "Created")).value_or(0);
   if (const json::Object* config = json::GetObject(object, "Config")) {
     image.user = json::GetString(*config, "User");
+    image.working_dir = json::GetString(*config, "WorkingDir");
+    image.entrypoint = Strings(json::GetArray(*config, "Entrypoint"));
+    image.command = Strings(json::GetArray(*config, "Cmd"));
     image.env = Pairs(json::GetArray(*config, "Env"));
     image.labels = Pairs(json::GetObject(*config, "Labels"));
   }

@@ -43,6 +43,8 @@ struct Image {
   uint64_t size = 0;
   std::string architecture, os;
   std::string user;                                      // of its configuration
+  std::string working_dir;
+  std::vector<std::string> entrypoint, command;
   std::vector<std::pair<std::string, std::string>> env;  // of its configuration
   std::vector<std::pair<std::string, std::string>> labels;
   int64_t created_us = 0;
