@@ -42,7 +42,7 @@ struct Image {
   std::vector<std::string> tags;
   uint64_t size = 0;
   std::string architecture, os;
-  std::string user;                                      // of its configuration
+  std::string user;  // of its configuration
   std::string working_dir;
   std::vector<std::string> entrypoint, command;
   std::vector<std::pair<std::string, std::string>> env;  // of its configuration
