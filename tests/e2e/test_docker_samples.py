@@ -86,8 +86,10 @@ def test_mnist_cntk_in_a_python_of_its_time(runs):
     folder = sample(runs, "mnist-cntk", image)
     text = (folder / "aml_config/conda_dependencies.yml").read_text()
     assert "cntk==2.7" in text and "python=3.6" in text
-    runs.submit(folder, "train.py", timeout=900).ok()
+    done = runs.submit(folder, "--env", "OMP_NUM_THREADS=1", "train.py", "--epochs", "5", timeout=900).ok()
+    assert "epoch  5  loss" in done.out
     run = runs.last(folder)
     assert run["status"] == "Completed" and run["framework"].startswith("CNTK 2.7"), run
+    assert run["final accuracy"] > 0.85 and "outputs/digits.model" in run["attachments"]
     shown = runs.tenon.run("env", "show", "last", cwd=folder).ok().out
     assert "cntk" in shown and "2.7" in shown

@@ -120,6 +120,22 @@ class Runs:
         """Steps, notices and all else `show` knows."""
         return self.tenon.json("show", run, "-o", "json", cwd=folder, **options)["details"]
 
+    def index_line(self, index, password=None):
+        """A pip line that names the index so that containers and this machine find it."""
+        return f"--index-url {index.url(self.engine.gateway, password)}"
+
+    def runner_pid(self):
+        """The runner on this machine, not the one inside a container."""
+        for entry in os.listdir("/proc"):
+            try:
+                with open(f"/proc/{entry}/cmdline", "rb") as f:
+                    ours = b"tenon-runner" in f.read()
+                if ours and os.readlink(f"/proc/{entry}/cwd").startswith(str(self.tenon.home)):
+                    return int(entry)
+            except OSError:
+                continue
+        return None
+
     def container(self, kind="run"):
         """What the engine tells of the only container of that kind; None when there is none."""
         found = self.api.containers(f"tenon.kind={kind}")

@@ -82,6 +82,7 @@ class Bridge:
 
     def __init__(self):
         self.name = None
+        self.gateway = None
         self._rules = []
         self._forward = self.FORWARD.read_text()
 
@@ -92,7 +93,7 @@ class Bridge:
                 break
         else:
             raise Unusable("no bridge can be made: " + self._ip("link", "show").stderr.decode())
-        self.name = name
+        self.name, self.gateway = name, f"{net}.1"
         self._ip("addr", "add", f"{net}.1/24", "dev", name)
         self._ip("link", "set", name, "up")
         self.FORWARD.write_text("1\n")
@@ -121,11 +122,12 @@ class Bridge:
 
 
 class DockerEngine:
-    """`live_restore`: containers go on while the engine is away."""
+    """`live_restore`: containers go on while the engine is away. `disk`: size of a disk of its own ("300m")."""
 
-    def __init__(self, live_restore=True):
+    def __init__(self, live_restore=True, disk=None):
         self.folder = None
         self.live_restore = live_restore
+        self.disk = disk
         self._bridge = None
         self._process = None
         self._containerd = None
@@ -144,6 +146,11 @@ class DockerEngine:
         return {"DOCKER_HOST": f"unix://{self.socket}"}
 
     @property
+    def gateway(self):
+        """This machine's address as containers see it; it is good here too."""
+        return self._bridge.gateway
+
+    @property
     def log(self):
         return (self.folder / "log").read_text(errors="replace")
 
@@ -155,6 +162,10 @@ class DockerEngine:
             raise Unusable(f"not installed: {', '.join(missing)}; scripts/setup installs docker.io")
         try:
             self.folder = short_folder("tenon-engine-")
+            if self.disk:
+                (self.folder / "data").mkdir()
+                subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.disk}", "tmpfs", self.folder / "data"],
+                               check=True)
             self._bridge = Bridge()
             self._bridge.up()
             self._start_containerd()
@@ -254,8 +265,8 @@ class DockerEngine:
             self._containerd.wait()
         if self.folder is not None:
             end_processes(str(self.folder) + "/")
-            unmount_below(self.folder)
             remove_cgroups_of(self.folder)
+            unmount_below(self.folder)
             shutil.rmtree(self.folder, ignore_errors=True)
         if self._bridge is not None:
             self._bridge.down()
