@@ -25,6 +25,13 @@ def say(text):
     print(text, flush=True)
 
 
+def leave(code):
+    """At once: threads of py-rattler may otherwise abort an interpreter that is shutting down."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
 def is_network(error):
     text = str(error).lower()
     return any(words in text for words in NETWORK)
@@ -38,12 +45,18 @@ def accepted(function, **options):
 
 def configuration():
     # Copies: a hard link into the cache would let a script damage every later environment.
-    text = ("allow-hard-links = false\nallow-symbolic-links = false\n"
-            'tls-root-certs = "system"\n')
     try:
-        return rattler.Config.from_toml(text)
+        return rattler.Config.from_toml('allow-hard-links = false\ntls-root-certs = "system"\n')
     except Exception:
         return None
+
+
+def make_gateway(cache):
+    config = configuration()
+    if config is not None and hasattr(rattler.Gateway, "from_config"):
+        client = rattler.Client.from_config(config, max_retries=1)
+        return rattler.Gateway.from_config(config, cache_dir=cache, client=client)
+    return rattler.Gateway(cache_dir=cache)
 
 
 class Reporter(getattr(rattler, "InstallerReporter", object)):
@@ -89,12 +102,12 @@ async def solve(order, gateway, platforms):
     except Exception as error:
         say(str(error))
         if not is_network(error):
-            sys.exit(UNSOLVABLE)
+            leave(UNSOLVABLE)
         answers = [await reachable(gateway, channel, platforms) for channel in channels]
         for channel, answer in zip(channels, answers):
             if not answer:
                 say("channel %s could not be reached" % channel)
-        sys.exit(FAILED if any(answers) else NO_CHANNEL)
+        leave(FAILED if any(answers) else NO_CHANNEL)
 
 
 async def main():
@@ -104,13 +117,12 @@ async def main():
     os.makedirs(cache, exist_ok=True)
     platform = rattler.Subdir.current() if hasattr(rattler, "Subdir") else rattler.Platform.current()
     platforms = [platform, type(platform)("noarch")]
-    gateway = rattler.Gateway(cache_dir=os.path.join(cache, "repodata"))
+    gateway = make_gateway(os.path.join(cache, "repodata"))
     records = await solve(order, gateway, platforms)
     say("Resolved %d packages" % len(records))
     sizes = {record.name.normalized: record.size or 0 for record in records}
     options = accepted(rattler.install, cache_dir=os.path.join(cache, "pkgs"), show_progress=False,
-                       execute_link_scripts=True, reporter=Reporter(sizes), config=configuration(),
-                       requested_specs=[rattler.MatchSpec(spec) for spec in order["specs"]])
+                       execute_link_scripts=True, reporter=Reporter(sizes), config=configuration())
     if order["alternative_prefix"] != order["prefix"]:
         options["alternative_target_prefix"] = order["alternative_prefix"]
         options["execute_link_scripts"] = False
@@ -118,10 +130,11 @@ async def main():
         await rattler.install(records, order["prefix"], **options)
     except Exception as error:
         say(str(error))
-        sys.exit(FAILED)
+        leave(FAILED)
     say("Installed %d packages" % len(records))
     for record in sorted(records, key=lambda record: record.name.normalized):
         say(" + %s==%s" % (record.name.normalized, record.version))
+    leave(0)
 
 
 asyncio.run(main())
