@@ -50,7 +50,7 @@ def search_engine(runs, canary):
         for kind in ("json", "history"):
             if canary.encode() in api.call("GET", f"/images/{image['Id']}/{kind}"):
                 found.append(f"image {image['RepoTags']} {kind}")
-        if any(t.startswith("tenon/env:") for t in image["RepoTags"] or []):
+        if any("tenon/env:" in t for t in image["RepoTags"] or []):
             found += search_tar(api.call("GET", f"/images/{image['Id']}/get"), canary, str(image["RepoTags"]))
     for container in api.containers():
         text = api.call("GET", f"/containers/{container['Id']}/json")

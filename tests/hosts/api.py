@@ -87,7 +87,9 @@ class Api:
             told = json.loads(line)
             if "error" in told:
                 raise ApiError(500, told["error"])
-        return self.image(name)["Id"]
+        # Podman forgets the tag.
+        self.call("POST", f"/images/{told['status']}/tag", query={"repo": repository, "tag": tag})
+        return told["status"]
 
     def image(self, name):
         return self.find(f"/images/{name}/json")
