@@ -10,7 +10,17 @@
 namespace tenon::environment {
 namespace {
 
-// Where tools say what is wrong, most telling first. Lower case.
+// Where solvers tell a whole story, up to the next empty line: all items in it are to blame.
+constexpr std::string_view kStories[] = {
+    "no solution found when resolving",
+    "cannot solve the request because of",
+    "could not solve for environment specs",
+    "the conflict is caused by",
+    "packages are incompatible",
+    "packagesnotfounderror",
+};
+
+// Where tools say what is wrong in one line, most telling first.
 constexpr std::string_view kBlaming[] = {
     "no matching distribution found for",
     "could not find a version that satisfies",
@@ -19,8 +29,6 @@ constexpr std::string_view kBlaming[] = {
     "there is no version of",
     "there are no versions of",
     "no candidates were found for",
-    "packagesnotfounderror",
-    "the following packages are not available",
     "nothing provides requested",
     "nothing provides",
     "does not exist (perhaps a typo",
@@ -35,20 +43,23 @@ constexpr std::string_view kBlaming[] = {
     "could not install requirement",
     "git operation failed",
     "cannot install",
-    "because you require",
-    "you require",
-    "and you require",
-    "conflicting dependencies",
-    "the conflict is caused by",
     "requires a different python",
     "has no wheels",
     "cannot be installed because",
     "can't be installed",
-    "depends on",
     "http error 404",
     "error:",
-    "  - ",
 };
+
+// What pip says before it begins with a package; the last such line is all it tells when a build
+// fails.
+constexpr std::string_view kBeginning[] = {"collecting ", "building ", "processing "};
+
+// Lines that say nothing about a failure.
+constexpr std::string_view kNoise[] = {"Using Python ",  "Looking in ",  "Collecting ",
+                                       "  Downloading ", "Downloading ", " Downloaded ",
+                                       "Resolved ",      "Prepared ",    "  Using cached ",
+                                       "Using CPython ", "[notice]"};
 
 struct Symptom {
   std::string_view words;  // lower case
@@ -73,6 +84,9 @@ constexpr std::string_view kWheels =
 constexpr std::string_view kBuild =
     "it has to be compiled here and that failed: ask for a version that has a wheel for this "
     "Python, or use a base image with a compiler and the headers it needs";
+constexpr std::string_view kGone =
+    "that address does not answer; old ones are gone for good: `tenon config upgrade` knows what "
+    "took their place";
 constexpr std::string_view kMissing =
     "look at the spelling and the version; `tenon config upgrade` knows what became of old ones";
 
@@ -90,6 +104,8 @@ constexpr Symptom kSymptoms[] = {
     {"403 forbidden", ErrorKind::kDenied, kCredentials},
     {"401 client error", ErrorKind::kDenied, kCredentials},
     {"403 client error", ErrorKind::kDenied, kCredentials},
+    {"404 not found", ErrorKind::kInvalid, kGone},
+    {"404 client error", ErrorKind::kInvalid, kGone},
     {"dns error", ErrorKind::kUnavailable, kNetwork},
     {"failed to lookup address", ErrorKind::kUnavailable, kNetwork},
     {"name resolution", ErrorKind::kUnavailable, kNetwork},
@@ -199,6 +215,56 @@ const Symptom* FindSymptom(std::string_view output) {
   return nullptr;
 }
 
+bool IsNoise(std::string_view line) {
+  if (line.find("━━") != std::string_view::npos) return true;
+  return std::any_of(std::begin(kNoise), std::end(kNoise),
+                     [&](std::string_view noise) { return line.starts_with(noise); });
+}
+
+bool IsHeadOfError(const std::string& line) {
+  std::string lower = ToLower(Trim(line));
+  return lower.starts_with("error:") || lower.starts_with("×") || lower.starts_with("critical");
+}
+
+void AddNew(std::vector<run::Package>& all, std::vector<run::Package> more) {
+  for (run::Package& item : more) {
+    bool known = std::any_of(all.begin(), all.end(), [&](const run::Package& other) {
+      return other.text == item.text && other.where == item.where;
+    });
+    if (!known) all.push_back(std::move(item));
+  }
+}
+
+std::vector<run::Package> InStories(const std::vector<run::Package>& items,
+                                    const std::vector<std::string>& lines) {
+  std::vector<run::Package> found;
+  for (std::string_view words : kStories) {
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (ToLower(lines[i]).find(words) == std::string::npos) continue;
+      AddNew(found, ItemsIn(items, lines[i]));
+      // Conda leaves a line empty before its list.
+      for (size_t j = i + 1; j < lines.size() && (!lines[j].empty() || found.empty()); ++j) {
+        AddNew(found, ItemsIn(items, lines[j]));
+      }
+      if (!found.empty()) return found;
+    }
+  }
+  return found;
+}
+
+std::vector<run::Package> LastBegun(const std::vector<run::Package>& items,
+                                    const std::vector<std::string>& lines) {
+  for (size_t i = lines.size(); i-- > 0;) {
+    std::string lower = ToLower(Trim(lines[i]));
+    for (std::string_view words : kBeginning) {
+      if (!lower.starts_with(words)) continue;
+      auto found = ItemsIn(items, lines[i]);
+      if (!found.empty()) return found;
+    }
+  }
+  return {};
+}
+
 std::string Headline(const RecipeStep& step, const run::Packages& packages,
                      const std::vector<run::Package>& blamed) {
   if (blamed.empty()) {
@@ -226,18 +292,20 @@ std::string Headline(const RecipeStep& step, const run::Packages& packages,
 std::vector<run::Package> FindBlamed(const std::vector<run::Package>& items,
                                      std::string_view output) {
   std::vector<std::string> lines = PlainLines(output);
+  auto told = InStories(items, lines);
+  if (!told.empty()) return told;
   for (std::string_view words : kBlaming) {
     for (size_t i = 0; i < lines.size(); ++i) {
       if (ToLower(lines[i]).find(words) == std::string::npos) continue;
       auto found = ItemsIn(items, lines[i]);
-      // Names may stand on the lines below: conda's lists, uv's folded sentences.
-      for (size_t j = i + 1; found.empty() && j < lines.size() && j < i + 6; ++j) {
+      // The name may stand below: uv quotes the line it could not read.
+      for (size_t j = i + 1; found.empty() && j < lines.size() && j < i + 4; ++j) {
         found = ItemsIn(items, lines[j]);
       }
       if (!found.empty()) return found;
     }
   }
-  return {};
+  return LastBegun(items, lines);
 }
 
 bool SaysNoChannel(std::string_view output) {
@@ -258,12 +326,19 @@ std::string LastWords(std::string_view output, size_t limit) {
   std::vector<std::string> kept;
   for (std::string& line : PlainLines(output)) {
     if (line.empty() && (kept.empty() || kept.back().empty())) continue;
+    if (IsNoise(line)) continue;
     if (line.size() > 400) line = line.substr(0, 400) + "…";
     kept.push_back(ForTerminal(line));
   }
   while (!kept.empty() && kept.back().empty()) kept.pop_back();
-  if (kept.size() > limit) kept.erase(kept.begin(), kept.end() - static_cast<ptrdiff_t>(limit));
-  return Join(kept, "\n");
+  if (kept.size() <= limit) return Join(kept, "\n");
+  // The line that says what failed may be far above the story of how.
+  auto end = kept.end() - static_cast<ptrdiff_t>(limit);
+  auto head = std::find_if(kept.begin(), end, IsHeadOfError);
+  std::vector<std::string> last(end, kept.end());
+  if (head != end && limit > 2) last.erase(last.begin(), last.begin() + 2);
+  if (head != end && limit > 2) last.insert(last.begin(), {*head, "…"});
+  return Join(last, "\n");
 }
 
 Error ExplainFailure(const RecipeStep& step, const run::Packages& packages,
@@ -283,6 +358,8 @@ Error ExplainFailure(const RecipeStep& step, const run::Packages& packages,
   error.message = Headline(step, packages, blamed) + " (" + how + ")";
   if (!words.empty()) error.message += "\n" + words;
   if (symptom) error.hint = symptom->hint;
+  bool address = blamed.size() == 1 && blamed[0].text.find("://") != std::string::npos;
+  if (address && symptom && symptom->hint.data() == kNetwork.data()) error.hint = kGone;
   return error;
 }
 
