@@ -17,7 +17,7 @@ std::optional<std::vector<int>> ParseParts(std::string_view text) {
   for (const std::string& part : Split(text, '.')) {
     int value = 0;
     auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc() || end == part.data()) return std::nullopt;
+    if (error != std::errc() || value < 0) return std::nullopt;
     parts.push_back(value);
     if (end != part.data() + part.size()) break;  // "0rc1"
   }

@@ -408,8 +408,8 @@ class RecipeMaker {
                                      "--no-dev",
                                      "--project",
                                      folder == "." ? project : project + "/" + folder};
-    argv.insert(argv.end(),
-                {"--python", interpreter ? interpreter->path : *constraint_.AsPep440()});
+    std::string request = interpreter ? interpreter->path : *constraint_.AsPep440();
+    argv.insert(argv.end(), {"--python", request.empty() ? "3" : request});
     RecipeStep& step = Add("locked packages", Tool::kUv, std::move(argv));
     step.env = UvEnvironment(places_.cache, interpreter ? "never" : "automatic");
     step.env["UV_PROJECT_ENVIRONMENT"] = places_.prefix;

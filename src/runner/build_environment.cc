@@ -2,6 +2,7 @@
 // What the tools of a build learn from a host: its user's variables, pip's configuration, the CA
 // bundle.
 #include <algorithm>
+#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -96,6 +97,9 @@ struct PipSettings {
   std::string index_url;
   std::string extra_index_url;  // blanks between
   std::string find_links;       // blanks between
+  std::string trusted_host;     // blanks between
+  std::string cert;
+  std::string proxy;
 };
 
 // pip's own reading: INI with values that go on on indented lines.
@@ -125,6 +129,9 @@ void ReadPipFile(const std::string& path, PipSettings& settings) {
     if (name == "index-url") open = &settings.index_url;
     if (name == "extra-index-url") open = &settings.extra_index_url;
     if (name == "find-links") open = &settings.find_links;
+    if (name == "trusted-host") open = &settings.trusted_host;
+    if (name == "cert") open = &settings.cert;
+    if (name == "proxy") open = &settings.proxy;
     if (open) *open = std::string(Trim(line.substr(equals + 1)));
   }
 }
@@ -141,11 +148,14 @@ PipSettings ReadPipSettings(const Environment& env) {
   if (!home.empty()) ReadPipFile(home + "/.pip/pip.conf", settings);
   if (!config.empty()) ReadPipFile(config + "/pip/pip.conf", settings);
   if (!named.empty()) ReadPipFile(named, settings);
-  if (auto value = Get(env, "PIP_INDEX_URL"); !value.empty()) settings.index_url = value;
-  if (auto value = Get(env, "PIP_EXTRA_INDEX_URL"); !value.empty()) {
-    settings.extra_index_url = value;
+  for (auto [name, setting] : {std::pair("PIP_INDEX_URL", &settings.index_url),
+                               {"PIP_EXTRA_INDEX_URL", &settings.extra_index_url},
+                               {"PIP_FIND_LINKS", &settings.find_links},
+                               {"PIP_TRUSTED_HOST", &settings.trusted_host},
+                               {"PIP_CERT", &settings.cert},
+                               {"PIP_PROXY", &settings.proxy}}) {
+    if (auto value = Get(env, name); !value.empty()) *setting = value;
   }
-  if (auto value = Get(env, "PIP_FIND_LINKS"); !value.empty()) settings.find_links = value;
   return settings;
 }
 
@@ -171,6 +181,10 @@ Environment BuildEnvironment(const Environment& users) {
   if (!env.contains("UV_DEFAULT_INDEX")) set("UV_INDEX_URL", pip.index_url);
   if (!env.contains("UV_INDEX")) set("UV_EXTRA_INDEX_URL", pip.extra_index_url);
   set("UV_FIND_LINKS", BlanksToCommas(pip.find_links));
+  set("UV_INSECURE_HOST", pip.trusted_host);
+  set("PIP_CERT", pip.cert);
+  if (!env.contains("https_proxy")) set("HTTPS_PROXY", pip.proxy);
+  if (!env.contains("http_proxy")) set("HTTP_PROXY", pip.proxy);
   return env;
 }
 

@@ -10,11 +10,11 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/mask.h"
 #include "base/text.h"
 #include "environment/explain.h"
 #include "environment/progress.h"
 #include "environment/recipe.h"
-#include "run/members.h"
 #include "runner/conda_env.h"
 #include "runner/prefix.h"
 #include "runner/tool_process.h"
@@ -56,37 +56,79 @@ std::string ExistingFolders(const std::string& list, char separator,
   return Join(kept, std::string(1, separator));
 }
 
+// Passwords in addresses are secrets although nobody said so: https://user:PASSWORD@host/.
+void AddPasswords(const std::string& text, std::vector<std::string>& masked) {
+  for (size_t at = 0; (at = text.find("://", at)) != std::string::npos; at += 3) {
+    size_t end = text.find_first_of("/ ,\t", at + 3);
+    std::string authority = text.substr(at + 3, end == std::string::npos ? end : end - at - 3);
+    size_t sign = authority.rfind('@');
+    size_t colon = authority.find(':');
+    if (sign == std::string::npos || colon == std::string::npos || colon > sign) continue;
+    std::string password = authority.substr(colon + 1, sign - colon - 1);
+    bool named = password.starts_with("${");  // the variable's name is no secret
+    if (password.size() >= kShortestSecret && !named) masked.push_back(password);
+  }
+}
+
+std::vector<std::string> AllMasked(const EnvironmentJob& job) {
+  std::vector<std::string> masked = job.masked;
+  for (const auto& [name, value] : job.environment) AddPasswords(value, masked);
+  for (const auto* part : {&job.packages.pip, &job.packages.pip_options, &job.packages.conda}) {
+    for (const run::Package& package : *part) AddPasswords(package.text, masked);
+  }
+  for (const std::string& channel : job.packages.channels) AddPasswords(channel, masked);
+  return masked;
+}
+
 class Builder {
  public:
   Builder(const EnvironmentJob& job, std::string final_prefix, BuildReporter& reporter,
           const std::atomic<bool>& stop)
-      : job_(job), packages_(job.packages), reporter_(reporter), stop_(stop) {
+      : job_(job),
+        packages_(job.packages),
+        masked_(AllMasked(job)),
+        reporter_(reporter),
+        stop_(stop) {
     places_ = {job.prefix, std::move(final_prefix), job.cache, job.scratch, job.project,
                job.staged};
     found_.no_channel = job.no_channel;
   }
 
   Result<MadeEnvironment> Make() {
-    TENON_TRY_VOID(Prepare());
-    TENON_TRY_VOID(LookAround());
-    Status done = CarryOut();
-    if (!done.ok()) {
-      (void)RemoveTree(job_.prefix).ok();
-      return std::move(done).error();
-    }
-    return Finish();
+    auto made = Try();
+    if (made.ok()) return made;
+    (void)RemoveTree(job_.prefix).ok();
+    return Masked(std::move(made).error());
   }
 
   Status Stage() {
-    TENON_TRY_VOID(Prepare());
-    FindUv();
-    found_.conda_tool = FindCondaTool(env_);
-    Status done = CarryOut();
-    if (!done.ok()) (void)RemoveTree(job_.prefix).ok();
-    return done;
+    Status done = TryStage();
+    if (done.ok()) return done;
+    (void)RemoveTree(job_.prefix).ok();
+    return Masked(std::move(done).error());
   }
 
  private:
+  Result<MadeEnvironment> Try() {
+    TENON_TRY_VOID(Prepare());
+    TENON_TRY_VOID(LookAround());
+    TENON_TRY_VOID(CarryOut());
+    return Finish();
+  }
+
+  Status TryStage() {
+    TENON_TRY_VOID(Prepare());
+    FindUv();
+    found_.conda_tool = FindCondaTool(env_);
+    return CarryOut();
+  }
+
+  // Items of the file are in messages as they stand there.
+  Error Masked(Error error) const {
+    error.message = Masker(masked_).Mask(error.message);
+    return error;
+  }
+
   Status Prepare() {
     TENON_TRY_VOID(RemoveTree(job_.prefix));
     TENON_TRY_VOID(RemoveTree(job_.scratch));
@@ -143,7 +185,7 @@ class Builder {
     }
   }
 
-  ToolBox Box() const { return {job_.tools, env_, job_.masked, stop_}; }
+  ToolBox Box() const { return {job_.tools, env_, masked_, stop_}; }
 
   Status LookAround() {
     FindUv();
@@ -263,7 +305,7 @@ class Builder {
       if (!users) tool.env[name] = value;
     }
     tool.cwd = job_.scratch;
-    tool.masked = job_.masked;
+    tool.masked = masked_;
     tool.on_output = [&](std::string_view bytes) {
       reporter_.OnOutput(bytes);
       for (const auto& point : progress.Feed(bytes)) {
@@ -318,6 +360,7 @@ class Builder {
     made.python_version = interpreter->version;
     made.installed = ListInstalled(job_.prefix);
     made.notices = recipe_.notices;
+    for (run::Notice& notice : made.notices) notice.text = Masker(masked_).Mask(notice.text);
     made.bytes = TreeBytes(job_.prefix);
     (void)RemoveTree(job_.scratch).ok();
     return made;
@@ -325,6 +368,7 @@ class Builder {
 
   const EnvironmentJob& job_;
   run::Packages packages_;
+  std::vector<std::string> masked_;
   BuildReporter& reporter_;
   const std::atomic<bool>& stop_;
   environment::Places places_;
@@ -334,95 +378,7 @@ class Builder {
   std::string learned_;  // why an earlier way was given up
 };
 
-run::Notice NoticeFromJson(const json::Object& o) {
-  run::Notice notice;
-  std::string level = json::GetString(o, "level");
-  notice.level = level == "warning" ? run::Level::kWarning
-                 : level == "error" ? run::Level::kError
-                                    : run::Level::kInfo;
-  notice.text = json::DecodeBytes(json::GetString(o, "text"));
-  notice.hint = json::DecodeBytes(json::GetString(o, "hint"));
-  return notice;
-}
-
-json::Object NoticeToJson(const run::Notice& notice) {
-  json::Object o;
-  o["level"] = notice.level == run::Level::kWarning ? "warning"
-               : notice.level == run::Level::kError ? "error"
-                                                    : "info";
-  o["text"] = run::ToJsonText(notice.text);
-  o["hint"] = run::ToJsonText(notice.hint);
-  return o;
-}
-
 }  // namespace
-
-json::Object EnvironmentJob::ToJson() const {
-  json::Object o;
-  o["packages"] = packages.ToJson();
-  o["python"] = run::ToJsonText(python);
-  o["prefix"] = run::ToJsonText(prefix);
-  o["cache"] = run::ToJsonText(cache);
-  o["tools"] = run::ToJsonText(tools);
-  o["scratch"] = run::ToJsonText(scratch);
-  o["project"] = run::ToJsonText(project);
-  o["staged"] = run::ToJsonText(staged);
-  o["no_channel"] = no_channel;
-  o["ca_bundle"] = run::ToJsonText(ca_bundle);
-  return o;
-}
-
-Result<EnvironmentJob> EnvironmentJob::FromJson(const json::Object& object) {
-  EnvironmentJob job;
-  run::Members in(object);
-  if (const json::Object* packages = in.ReadObject("packages")) {
-    TENON_TRY(job.packages, run::Packages::FromJson(*packages));
-  }
-  in.Read("python", job.python);
-  in.Read("prefix", job.prefix);
-  in.Read("cache", job.cache);
-  in.Read("tools", job.tools);
-  in.Read("scratch", job.scratch);
-  in.Read("project", job.project);
-  in.Read("staged", job.staged);
-  in.Read("no_channel", job.no_channel);
-  in.Read("ca_bundle", job.ca_bundle);
-  if (job.prefix.empty()) in.Fail("prefix", "the folder to make");
-  Status status = in.status();
-  if (!status.ok()) return std::move(status).error().Wrap("environment to make");
-  return job;
-}
-
-json::Object MadeEnvironment::ToJson() const {
-  json::Object o;
-  o["python"] = run::ToJsonText(python);
-  o["python_version"] = python_version;
-  o["installed"] = run::InstalledToJson(installed);
-  json::Array array;
-  for (const run::Notice& notice : notices) array.push_back(NoticeToJson(notice));
-  o["notices"] = std::move(array);
-  o["bytes"] = bytes;
-  return o;
-}
-
-Result<MadeEnvironment> MadeEnvironment::FromJson(const json::Object& object) {
-  MadeEnvironment made;
-  run::Members in(object);
-  in.Read("python", made.python);
-  in.Read("python_version", made.python_version);
-  in.Read("bytes", made.bytes);
-  if (const json::Array* installed = in.ReadArray("installed")) {
-    TENON_TRY(made.installed, run::InstalledFromJson(*installed));
-  }
-  if (const json::Array* notices = in.ReadArray("notices")) {
-    for (const json::Value& value : *notices) {
-      if (value.is_object()) made.notices.push_back(NoticeFromJson(value.get_object()));
-    }
-  }
-  Status status = in.status();
-  if (!status.ok()) return std::move(status).error().Wrap("environment that was made");
-  return made;
-}
 
 bool WantsConda(const run::Packages& packages) { return !packages.conda.empty(); }
 

@@ -155,6 +155,20 @@ TEST_F(MakeEnvironmentTest, SecretsAreMaskedInOutputAndErrors) {
   EXPECT_EQ(made.error().kind, ErrorKind::kUnavailable) << made.error().message;
 }
 
+TEST_F(MakeEnvironmentTest, APasswordInAnAddressIsASecretToo) {
+  NeedUv();
+  job_.environment["UV_HTTP_RETRIES"] = "0";
+  job_.environment["UV_INDEX_URL"] = "http://user:p4ssw0rd-a@127.0.0.1:9/simple";
+  job_.packages.pip = {
+      {"http://user:p4ssw0rd-b@127.0.0.1:9/x-1.0-py3-none-any.whl", "x", "aml_config/c.yml:4"}};
+  auto made = Make();
+  ASSERT_FALSE(made.ok());
+  for (const std::string& text : {made.error().message, made.error().hint, reporter_.output}) {
+    EXPECT_EQ(text.find("p4ssw0rd"), std::string::npos) << text;
+  }
+  EXPECT_TRUE(made.error().message.starts_with("aml_config/c.yml:4: ")) << made.error().message;
+}
+
 TEST_F(MakeEnvironmentTest, TheNamedInterpreterMustBeWhatTheFileAsksFor) {
   NeedUv();
   job_.python = "python3";
@@ -211,6 +225,7 @@ TEST_F(MakeEnvironmentTest, PipsConfigurationReachesUv) {
   Write(folder_ / "home/.config/pip/pip.conf",
         "[global]\n# a comment\nindex-url = https://u:p@index.example/simple\n"
         "extra-index-url =\n    https://a.example/simple\n    https://b.example/simple\n"
+        "trusted-host = h.example\nproxy = http://proxy.example:3128\ncert = /ca.pem\n"
         "[install]\nfind-links = /one /two\n");
   Environment users = {{"HOME", folder_ / "home"},  {"PATH", "/bin"},       {"SECRET_KEY", "x"},
                        {"https_proxy", "http://p"}, {"PIP_RETRIES", "1"},   {"CONDA_PREFIX", "/c"},
@@ -220,6 +235,10 @@ TEST_F(MakeEnvironmentTest, PipsConfigurationReachesUv) {
   EXPECT_EQ(env["UV_EXTRA_INDEX_URL"], "https://a.example/simple https://b.example/simple");
   EXPECT_EQ(env["UV_FIND_LINKS"], "/one,/two");
   EXPECT_EQ(env["https_proxy"], "http://p");
+  EXPECT_FALSE(env.contains("HTTPS_PROXY")) << "the environment's proxy wins";
+  EXPECT_EQ(env["HTTP_PROXY"], "http://proxy.example:3128");
+  EXPECT_EQ(env["UV_INSECURE_HOST"], "h.example");
+  EXPECT_EQ(env["PIP_CERT"], "/ca.pem");
   EXPECT_EQ(env["PIP_RETRIES"], "1");
   EXPECT_EQ(env["UV_HTTP_TIMEOUT"], "9");
   EXPECT_FALSE(env.contains("SECRET_KEY"));

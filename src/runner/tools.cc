@@ -27,11 +27,15 @@ constexpr int kProbeMs = 20'000;
 // A tool that cannot be fetched in this time is done without.
 constexpr int kFetchMs = 300'000;
 
+// For Python 2 as well: a conda prefix may hold one.
 constexpr const char* kProbe =
     "import sys\n"
     "print('tenon-python %d.%d.%d' % sys.version_info[:3])\n"
-    "import importlib.util as u\n"
-    "print('tenon-has ' + ' '.join(m for m in ('venv', 'ensurepip', 'pip') if u.find_spec(m)))\n"
+    "try:\n"
+    "    from importlib.util import find_spec as find\n"
+    "except ImportError:\n"
+    "    from pkgutil import find_loader as find\n"
+    "print('tenon-has ' + ' '.join(m for m in ('venv', 'ensurepip', 'pip') if find(m)))\n"
     "print('tenon-path ' + sys.executable)\n";
 
 std::string Get(const Environment& env, const char* name) {
@@ -244,16 +248,16 @@ bool CanWrite(const std::string& folder) {
 
 Result<Interpreter> AskInterpreter(const ToolBox& box, const std::string& path) {
   ToolRun tool;
-  tool.argv = {path, "-I", "-c", kProbe};
+  tool.argv = {path, "-E", "-s", "-c", kProbe};
   tool.env = box.env;
+  tool.cwd = "/";  // -c looks for modules where it is started
   tool.timeout_ms = kProbeMs;
   TENON_TRY(ToolEnd end, RunTool(tool, box.stop));
   Interpreter interpreter;
   interpreter.version = LineAfter(end.tail, "tenon-python ");
   std::string executable = LineAfter(end.tail, "tenon-path ");
   if (!end.ok() || interpreter.version.empty()) {
-    return NotFound(path + " does not answer as a Python of 3.5 or later would (" + end.How() +
-                    ")");
+    return NotFound(path + " does not answer as a Python would (" + end.How() + ")");
   }
   std::string has = LineAfter(end.tail, "tenon-has ");
   interpreter.path = executable.empty() ? path : executable;
