@@ -2,6 +2,7 @@
 #include "base/process.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@ namespace {
 
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
-enum class Step : int { kStdio, kChdir, kExec };
+enum class Step : int { kStdio, kChdir, kUser, kExec };
 
 // What the child sends through a close-on-exec pipe when it cannot become the program.
 struct Failure {
@@ -95,6 +96,10 @@ void ResetSignals() {
 [[noreturn]] void RunChild(const SpawnOptions& options, Prepared& prepared) {
   if (options.new_session) ::setsid();
   ArrangeStdio(prepared);
+  // Before the folder is entered: it is that user who must be able to.
+  if (options.user) {
+    if (int failure = BecomeUser(*options.user)) ReportAndExit(prepared, Step::kUser, failure);
+  }
   if (!options.cwd.empty() && ::chdir(options.cwd.c_str()) != 0) {
     ReportAndExit(prepared, Step::kChdir, errno);
   }
@@ -148,6 +153,9 @@ Error SpawnError(const SpawnOptions& options, const Failure& failure) {
     case Step::kChdir:
       return FromErrno("start " + options.argv[0] + " in folder " + options.cwd,
                        failure.errno_value);
+    case Step::kUser:
+      return FromErrno("start " + options.argv[0] + " as user " + std::to_string(options.user->uid),
+                       failure.errno_value);
     case Step::kExec:
       break;
   }
@@ -191,6 +199,23 @@ std::optional<ProcStat> ReadProcStat(pid_t pid) {
 }
 
 }  // namespace
+
+Credentials OurCredentials() {
+  Credentials user{::geteuid(), ::getegid(), {}};
+  int count = ::getgroups(0, nullptr);
+  if (count <= 0) return user;
+  user.groups.resize(static_cast<size_t>(count));
+  count = ::getgroups(count, user.groups.data());
+  user.groups.resize(static_cast<size_t>(std::max(count, 0)));
+  return user;
+}
+
+int BecomeUser(const Credentials& user) {
+  if (::setgroups(user.groups.size(), user.groups.data()) != 0) return errno;
+  if (::setresgid(user.gid, user.gid, user.gid) != 0) return errno;
+  if (::setresuid(user.uid, user.uid, user.uid) != 0) return errno;
+  return 0;
+}
 
 Environment CurrentEnvironment() {
   Environment env;

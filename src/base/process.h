@@ -22,16 +22,28 @@ namespace tenon {
 using Environment = std::map<std::string, std::string>;
 Environment CurrentEnvironment();
 
+// Who a process is.
+struct Credentials {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::vector<gid_t> groups;
+};
+// Of the calling process.
+Credentials OurCredentials();
+// Becomes somebody else, for good. Async-signal-safe; 0 or errno.
+int BecomeUser(const Credentials& user);
+
 struct SpawnOptions {
   std::vector<std::string> argv;  // argv[0] is looked up on `env`'s PATH unless it has a slash
   Environment env;
-  std::string cwd;                 // empty: ours
-  int stdin_fd = -1;               // -1: /dev/null
-  int stdout_fd = -1;              // -1: ours
-  int stderr_fd = -1;              // -1: ours
-  bool new_session = false;        // setsid: own session and process group
-  std::function<pid_t()> fork;     // instead of fork(2), for a child with special properties
-  std::function<void()> in_child;  // runs after fork, before exec; async-signal-safe calls only
+  std::string cwd;                  // empty: ours
+  int stdin_fd = -1;                // -1: /dev/null
+  int stdout_fd = -1;               // -1: ours
+  int stderr_fd = -1;               // -1: ours
+  bool new_session = false;         // setsid: own session and process group
+  std::optional<Credentials> user;  // absent: ours
+  std::function<pid_t()> fork;      // instead of fork(2), for a child with special properties
+  std::function<void()> in_child;   // runs after fork, before exec; async-signal-safe calls only
 };
 
 // Starts a program. Failure to exec (not found, not executable, bad cwd) is an Error here, not an

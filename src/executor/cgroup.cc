@@ -130,13 +130,31 @@ bool KillCgroup(const std::string& folder) {
   return fd.ok() && WriteAll(fd->get(), "1").ok();
 }
 
-bool CgroupOutOfMemory(const std::string& folder) {
-  auto text = ReadFile(folder + "/memory.events");
+namespace {
+
+// The number behind "oom_kill " in a file of the memory controller.
+bool CountsKills(const std::string& path) {
+  auto text = ReadFile(path);
   if (!text.ok()) return false;
   for (const std::string& line : Split(*text, '\n')) {
     if (line.compare(0, 9, "oom_kill ") == 0) return std::atoll(line.c_str() + 9) > 0;
   }
   return false;
+}
+
+}  // namespace
+
+bool CgroupOutOfMemory(const std::string& folder) { return CountsKills(folder + "/memory.events"); }
+
+GroupMemory OwnGroupMemory(const std::string& mount_point) {
+  GroupMemory memory;
+  memory.out_of_memory = CountsKills(mount_point + "/memory.events") ||
+                         CountsKills(mount_point + "/memory/memory.oom_control");
+  for (const char* file : {"/memory.peak", "/memory/memory.max_usage_in_bytes"}) {
+    if (memory.peak_bytes > 0) break;
+    memory.peak_bytes = std::atoll(ReadFile(mount_point + file).value_or("").c_str());
+  }
+  return memory;
 }
 
 void RemoveCgroup(const std::string& folder) {

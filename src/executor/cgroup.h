@@ -41,6 +41,12 @@ std::vector<pid_t> CgroupProcesses(const std::string& folder);
 bool KillCgroup(const std::string& folder);
 // Whether the kernel killed something in it for memory.
 bool CgroupOutOfMemory(const std::string& folder);
+// What the memory controller, v2 or v1, tells a container about itself.
+struct GroupMemory {
+  bool out_of_memory = false;  // the kernel killed something in it
+  int64_t peak_bytes = 0;      // 0: not told
+};
+GroupMemory OwnGroupMemory(const std::string& mount_point = "/sys/fs/cgroup");
 // Removes the group and those below it; one that is not empty stays.
 void RemoveCgroup(const std::string& folder);
 

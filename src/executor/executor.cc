@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/executor.h"
 
+#include "executor/container_executor.h"
 #include "executor/process_executor.h"
 
 namespace tenon::executor {
@@ -15,11 +16,16 @@ struct Row {
 const Row kTable[] = {
     {run::ExecutorKind::kProcess, "as a process",
      []() -> std::unique_ptr<Executor> { return std::make_unique<ProcessExecutor>(); }},
-    {run::ExecutorKind::kContainer, "in a container", nullptr},
+    {run::ExecutorKind::kContainer, "in a container",
+     []() -> std::unique_ptr<Executor> { return std::make_unique<ContainerExecutor>(); }},
     {run::ExecutorKind::kSpark, "through spark-submit", nullptr},
 };
 
 }  // namespace
+
+Status Executor::Adopt(const run::ContainerMade&) {
+  return Invalid("what this runner started has ended with it");
+}
 
 Result<std::unique_ptr<Executor>> MakeExecutor(run::ExecutorKind kind) {
   for (const Row& row : kTable) {

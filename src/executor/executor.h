@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,13 +24,21 @@ struct ExecRequest {
   Environment env;  // TENON_RUN_KEY is added
   int stdout_fd = -1;
   int stderr_fd = -1;
-  std::string run_key;  // UUID
+  std::string run_key;              // UUID
+  std::optional<Credentials> user;  // of a process; absent: ours
+
+  // Of a container that has been made and not started.
+  run::ContainerMade container;
+  std::string input;  // what its init is told, on its standard input; holds secrets
+  // The engine has refused to start it: another one that it may like better, if there is one.
+  std::function<Result<std::optional<run::ContainerMade>>(const Error& refused)> remake;
 };
 
 struct Exit {
   ExitStatus status;
   int64_t peak_rss_bytes = 0;
   bool out_of_memory = false;  // the kernel says that it killed something of the run for memory
+  std::string remark;  // of a container whose init has not told the end: what is known of it
 };
 
 // How a runner starts a script and knows everything that came of it. One object per run; calls from
@@ -40,6 +49,16 @@ class Executor {
 
   // Starts the script with standard input from /dev/null. An Error means that nothing runs.
   virtual Result<pid_t> Start(const ExecRequest& request) = 0;
+
+  // Takes over what another runner has started; instead of Start(). kInvalid where what a runner
+  // started ends with it.
+  virtual Status Adopt(const run::ContainerMade& container);
+
+  // Whether an init of the script's own records its output, metrics and exit.
+  virtual bool has_own_init() const { return false; }
+  // Becomes readable when Reap() may have something to say; -1: SIGCHLD tells. May change with each
+  // call of Reap().
+  virtual int event_fd() const { return -1; }
 
   // Sends a signal to every process of the run that can be found, once each. Nobody there: nothing
   // happens.
@@ -56,6 +75,9 @@ class Executor {
   // nobody left it only looks. `thorough` looks at every process of the machine, else at what is
   // known to be complete already.
   virtual run::Proof EndAll(bool thorough) = 0;
+
+  // Everything has been fetched: removes what is left of a container. Repeatable.
+  virtual void Release() {}
 
   virtual pid_t pid() const = 0;           // of the script, 0 before Start
   virtual std::string cgroup() const = 0;  // folder of the run's own cgroup, "" = none

@@ -45,7 +45,7 @@ void FakeExecutor::Signal(int signal) {
 std::optional<Exit> FakeExecutor::Reap() {
   if (!started_ || reaped_ || Running()) return std::nullopt;
   reaped_ = true;
-  return Exit{killed_.value_or(plan_.status), 1 << 20, false};
+  return Exit{killed_.value_or(plan_.status), 1 << 20, false, {}};
 }
 
 int64_t FakeExecutor::CountLeft() {

@@ -62,6 +62,7 @@ Result<pid_t> ProcessExecutor::Start(const ExecRequest& request) {
   options.stdout_fd = request.stdout_fd;
   options.stderr_fd = request.stderr_fd;
   options.new_session = true;
+  options.user = request.user;
   auto pid = SpawnInCgroup(std::move(options));
   if (!pid.ok()) return std::move(pid).error();
   return pid_ = *pid;

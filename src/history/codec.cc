@@ -37,16 +37,61 @@ void Fields(A& a, S& s) {
   auto& [pid, start_ticks, boot_id] = s;
   a(pid, start_ticks, boot_id);
 }
+template <typename A, Is<run::Package> S>
+void Fields(A& a, S& s) {
+  auto& [text, name, where] = s;
+  a(text, name, where);
+}
+template <typename A, Is<run::PackageFile> S>
+void Fields(A& a, S& s) {
+  auto& [path, hash] = s;
+  a(path, hash);
+}
+template <typename A, Is<run::Packages> S>
+void Fields(A& a, S& s) {
+  auto& [file, format, python, python_where, channels, conda, pip, pip_options, files] = s;
+  a(file, format, python, python_where, channels, conda, pip, pip_options, files);
+}
+template <typename A, Is<run::InstalledPackage> S>
+void Fields(A& a, S& s) {
+  auto& [name, version, source] = s;
+  a(name, version, source);
+}
+template <typename A, Is<run::ContainerSpec> S>
+void Fields(A& a, S& s) {
+  auto& [image, image_where, shared_volumes, nvidia_docker, gpus, gpus_from_option, memory_bytes,
+         nano_cpus, shm_bytes, ulimits, read_only_root, network] = s;
+  a(image, image_where, shared_volumes, nvidia_docker, gpus, gpus_from_option, memory_bytes,
+    nano_cpus, shm_bytes, ulimits, read_only_root, network);
+}
+template <typename A, Is<run::ScriptEnded> S>
+void Fields(A& a, S& s) {
+  auto& [exit_code, signal, out_of_memory, peak_rss_bytes, start_us, duration_us, leftovers,
+         problem] = s;
+  a(exit_code, signal, out_of_memory, peak_rss_bytes, start_us, duration_us, leftovers, problem);
+}
+template <typename A, Is<run::EnvironmentReady> S>
+void Fields(A& a, S& s) {
+  auto& [key, kind, name, base, base_id, python_version, file, reused, bytes, packages] = s;
+  a(key, kind, name, base, base_id, python_version, file, reused, bytes, packages);
+}
+template <typename A, Is<run::ContainerMade> S>
+void Fields(A& a, S& s) {
+  auto& [id, name, image, engine, socket] = s;
+  a(id, name, image, engine, socket);
+}
 template <typename A, Is<run::RunSpec> S>
 void Fields(A& a, S& s) {
   auto& [key, id, number, project, project_id, user, user_id, script, arguments, parameters, tree,
          kept_tree, target, target_type, run_configuration, executor, python, environment,
-         secret_names, shared_directory, tracked, grace_us, timeout_us, keep, git_commit,
-         git_branch, git_diff_object, rerun_of] = s;
+         secret_names, shared_directory, tracked, grace_us, timeout_us, keep, keep_on_fail,
+         only_prepare, managed_environment, prepare_environment, refresh_environment, packages,
+         container, git_commit, git_branch, git_diff_object, rerun_of] = s;
   a(key, id, number, project, project_id, user, user_id, script, arguments, parameters, tree,
     kept_tree, target, target_type, run_configuration, executor, python, environment, secret_names,
-    shared_directory, tracked, grace_us, timeout_us, keep, git_commit, git_branch, git_diff_object,
-    rerun_of);
+    shared_directory, tracked, grace_us, timeout_us, keep, keep_on_fail, only_prepare,
+    managed_environment, prepare_environment, refresh_environment, packages, container, git_commit,
+    git_branch, git_diff_object, rerun_of);
 }
 template <typename A, Is<run::Submitted> S>
 void Fields(A& a, S& s) {
@@ -113,11 +158,12 @@ void Fields(A& a, const journal::Said<T>& s) {
 template <typename A, Is<journal::SegmentFold> S>
 void Fields(A& a, S& s) {
   auto& [records, first_us, last_us, submitted, submitted_us, state, state_reason, end, end_us,
-         runner, script, script_us, steps, notices, artifacts, outputs_tree, series, stdout_bytes,
-         stderr_bytes, gap, hole_bytes, name, note, hidden, tags] = s;
+         runner, script, script_us, script_ended, environment, container, steps, notices, artifacts,
+         outputs_tree, series, stdout_bytes, stderr_bytes, gap, hole_bytes, name, note, hidden,
+         tags] = s;
   a(records, first_us, last_us, submitted, submitted_us, state, state_reason, end, end_us, runner,
-    script, script_us, steps, notices, artifacts, outputs_tree, series, stdout_bytes, stderr_bytes,
-    gap, hole_bytes, name, note, hidden, tags);
+    script, script_us, script_ended, environment, container, steps, notices, artifacts,
+    outputs_tree, series, stdout_bytes, stderr_bytes, gap, hole_bytes, name, note, hidden, tags);
 }
 
 enum class Part { kRow, kDetail };
@@ -125,10 +171,11 @@ enum class Part { kRow, kDetail };
 template <typename A, Is<journal::RunView> S>
 void ViewFields(A& a, S& s, Part part) {
   auto& [spec, client, tenon_version, state, reason, end, created_us, start_us, end_us, duration_us,
-         last_heard_us, runner, script, steps, notices, artifacts, outputs_tree, series,
-         stdout_bytes, stderr_bytes, gap, hole_bytes, name, note, hidden, tags] = s;
+         last_heard_us, runner, script, environment, container, steps, notices, artifacts,
+         outputs_tree, series, stdout_bytes, stderr_bytes, gap, hole_bytes, name, note, hidden,
+         tags] = s;
   if (part == Part::kDetail) {
-    a(steps, notices);
+    a(steps, notices, environment, container);
     return;
   }
   a(spec, client, tenon_version, state, reason, end, created_us, start_us, end_us, duration_us,

@@ -18,7 +18,8 @@ namespace tenon::history {
 std::string EncodeFold(const journal::SegmentFold& fold);
 Result<journal::SegmentFold> DecodeFold(std::string_view bytes);  // kCorrupt
 
-// A run in two parts: what listings show, and what only its own page needs (steps, notices).
+// A run in two parts: what listings show, and what only its own page needs (steps, notices,
+// packages).
 std::string EncodeRow(const journal::RunView& view);
 std::string EncodeDetail(const journal::RunView& view);
 // Each fills its part of `view`. kCorrupt.

@@ -267,6 +267,7 @@ json::Object ToJson(const ScriptEnded& e) {
   Put(o, "start_us", e.start_us);
   Put(o, "duration_us", e.duration_us);
   Put(o, "leftovers", e.leftovers);
+  Put(o, "problem", e.problem);
   return o;
 }
 void FromJson(Members& in, ScriptEnded& e) {
@@ -277,6 +278,7 @@ void FromJson(Members& in, ScriptEnded& e) {
   in.Read("start_us", e.start_us);
   in.Read("duration_us", e.duration_us);
   in.Read("leftovers", e.leftovers);
+  in.Read("problem", e.problem);
 }
 
 json::Object ToJson(const EnvironmentReady& e) {

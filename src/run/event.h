@@ -150,6 +150,7 @@ struct ScriptEnded {
   int64_t start_us = 0;     // wall clock
   int64_t duration_us = 0;  // monotonic clock
   int64_t leftovers = 0;    // processes the script left behind, which were ended
+  std::string problem;      // why it could not be started; "" = it was
 };
 
 // far: what the script runs with is there.

@@ -16,6 +16,10 @@
 //            runner is gone: ends what is left of it, reads what its script still logged. A live
 //            run is left alone.
 //   version  no input; prints the first line only
+//
+// Two more are for runners alone, as the first process of a container: `init` starts the script,
+// `build` makes an environment. They are told what to do as "<length>\n<JSON>", and print no first
+// line.
 #ifndef TENON_RUN_VERBS_H_
 #define TENON_RUN_VERBS_H_
 
@@ -35,6 +39,8 @@ inline constexpr const char* kVerbStart = "start";
 inline constexpr const char* kVerbCancel = "cancel";
 inline constexpr const char* kVerbRecover = "recover";
 inline constexpr const char* kVerbVersion = "version";
+inline constexpr const char* kVerbInit = "init";
+inline constexpr const char* kVerbBuild = "build";
 
 std::string HelloLine(std::string_view version);
 

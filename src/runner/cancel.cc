@@ -40,12 +40,17 @@ Status LeaveRequest(const CancelRequest& request, const std::string& path) {
 
 }  // namespace
 
-Result<json::Object> Cancel(const CancelRequest& request) {
+Result<json::Object> Cancel(const CancelRequest& request, const std::string& version) {
   run::RunFolder folder = request.run.Folder();
   std::string segment = folder.host_segment();
   if (!Exists(segment)) return NotFound("run " + request.run.run_id + " has not started here");
   TENON_TRY(bool alive, IsLockedByOther(segment));
-  if (!alive) return Recover(request.run);
+  if (!alive) {
+    TENON_TRY(json::Object recovered, Recover(request.run, version));
+    // A container that goes on has got a new runner, which can be asked.
+    TENON_TRY(alive, IsLockedByOther(segment));
+    if (!alive) return recovered;
+  }
   auto left = LeaveRequest(request, folder.cancel_request());
   if (!left.ok() && left.error().kind != ErrorKind::kUnavailable) return std::move(left).error();
   Wake(segment, left.ok() ? SIGUSR1 : SIGUSR2);
@@ -56,7 +61,7 @@ Result<json::Object> Cancel(const CancelRequest& request) {
     if (!alive) {
       // Over, or killed, before it could look.
       (void)RemoveFile(folder.cancel_request()).ok();
-      return Recover(request.run);
+      return Recover(request.run, version);
     }
     if (SystemClock().MonotonicUs() >= deadline) break;  // it will look; nothing is lost
     ::usleep(kLookUs);

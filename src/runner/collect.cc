@@ -133,4 +133,14 @@ bool CollectMetrics(MetricFiles& files, Recorder& recorder, bool keep_text) {
   return complete;
 }
 
+bool TakeMetricsAfter(const run::RunFolder& folder, const MetricPositions& journaled,
+                      const run::RunSpec& spec, Recorder& recorder) {
+  if (!IsDirectory(folder.metrics())) return true;
+  auto files = MetricFiles::Open(folder.metrics(), journaled);
+  if (files.ok()) return CollectMetrics(*files, recorder, spec.secret_names.empty());
+  recorder.Append(
+      run::Notice{run::Level::kError, "metrics could not be read: " + files.error().message, ""});
+  return false;
+}
+
 }  // namespace tenon::runner

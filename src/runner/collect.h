@@ -20,6 +20,10 @@ bool CollectOutputs(const RunName& run, Recorder& recorder);
 // journaled, keep the files.
 bool CollectMetrics(MetricFiles& files, Recorder& recorder, bool keep_text);
 
+// The same for a run folder whose writer is gone; `journaled` is what its segment has already.
+bool TakeMetricsAfter(const run::RunFolder& folder, const MetricPositions& journaled,
+                      const run::RunSpec& spec, Recorder& recorder);
+
 }  // namespace tenon::runner
 
 #endif  // TENON_RUNNER_COLLECT_H_

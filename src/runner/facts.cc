@@ -10,6 +10,8 @@
 namespace tenon::runner {
 namespace {
 
+constexpr uint64_t kHandleRecords = 10'000;
+
 void Apply(Facts& facts, const journal::Record& record, const run::Event& event) {
   if (auto* runner = std::get_if<run::RunnerStarted>(&event)) facts.runner = *runner;
   if (auto* state = std::get_if<run::StateChange>(&event)) {
@@ -20,6 +22,8 @@ void Apply(Facts& facts, const journal::Record& record, const run::Event& event)
     facts.script = *script;
     facts.script_us = record.time_us;
   }
+  if (auto* ended = std::get_if<run::ScriptEnded>(&event)) facts.script_ended = *ended;
+  if (auto* container = std::get_if<run::ContainerMade>(&event)) facts.container = *container;
   if (auto* metrics = std::get_if<run::Metrics>(&event)) {
     for (const run::MetricBlock& block : metrics->blocks) facts.metrics.Add(block);
   }
@@ -55,14 +59,15 @@ Result<Facts> ReadFacts(const std::string& segment) {
 
 Result<std::optional<run::RunnerStarted>> ReadHandle(const std::string& segment) {
   TENON_TRY(auto reader, journal::Reader::Open(segment));
+  std::optional<run::RunnerStarted> last;
   for (;;) {
     TENON_TRY(auto record, reader.Next());
-    if (!record) return std::optional<run::RunnerStarted>();
+    if (!record) return last;
+    // The first records always tell; only a short segment can have a second runner.
+    if (last && record->number > kHandleRecords) return last;
     auto event = Decode(*record);
     if (!event) continue;
-    if (auto* runner = std::get_if<run::RunnerStarted>(&*event)) {
-      return std::optional<run::RunnerStarted>(*runner);
-    }
+    if (auto* runner = std::get_if<run::RunnerStarted>(&*event)) last = *runner;
   }
 }
 

@@ -18,6 +18,8 @@ struct Facts {
   std::optional<run::RunnerStarted> runner;
   std::optional<run::ScriptStarted> script;
   int64_t script_us = 0;
+  std::optional<run::ScriptEnded> script_ended;
+  std::optional<run::ContainerMade> container;
   run::State state = run::State::kNotStarted;  // the furthest
   std::string state_reason;                    // of CancelRequested
   std::optional<run::End> end;
@@ -27,7 +29,8 @@ struct Facts {
 
 // Reads the whole segment. kNotFound: there is none.
 Result<Facts> ReadFacts(const std::string& segment);
-// Only the first records, as far as needed to know who supervises the run.
+// Who supervises the run. Only the beginning of a long segment is read: a runner that takes over
+// does so in segments without output.
 Result<std::optional<run::RunnerStarted>> ReadHandle(const std::string& segment);
 
 // The spec as `start` left it in spec.json.

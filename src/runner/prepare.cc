@@ -8,7 +8,9 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "run/env_vars.h"
+#include "runner/container_run.h"
 #include "runner/embedded_shim.h"
+#include "runner/environment_folder.h"
 #include "snapshot/object_store.h"
 #include "snapshot/unpack.h"
 
@@ -119,16 +121,33 @@ Result<std::string> EnsureShim(const std::string& home) {
   return folder;
 }
 
-Result<Prepared> Prepare(const StartRequest& request) {
-  Prepared prepared;
+bool IsShellScript(std::string_view script) { return script.ends_with(".sh"); }
+
+Result<Prepared> Prepare(const StartRequest& request, Handover& handover,
+                         const std::atomic<bool>& stop) {
   run::RunFolder folder = request.run.Folder();
   auto unpacked = UnpackTree(request, folder.work());
   if (!unpacked.ok()) return std::move(unpacked).error().Wrap("unpacking the project's files");
-  prepared.steps.push_back(std::move(*unpacked));
+  handover.Put(std::move(*unpacked));
   TENON_TRY_VOID(MakeDirs(folder.outputs()));
+  if (request.spec.executor == run::ExecutorKind::kContainer) {
+    return PrepareContainer(request, handover, stop);
+  }
+  Prepared prepared;
   TENON_TRY(prepared.env, ScriptEnvironment(request));
-  TENON_TRY(std::string python,
-            FindPython(request.spec.python, prepared.env, folder.work(), &prepared.notices));
+  std::string wanted = request.spec.python;
+  if (request.spec.managed_environment && !request.spec.packages.empty()) {
+    TENON_TRY(FolderEnvironment made, EnsureFolderEnvironment(request, handover, stop));
+    wanted = made.python;
+    prepared.env["VIRTUAL_ENV"] = made.prefix;
+    prepared.env["PATH"] = made.prefix + "/bin:" + Get(prepared.env, "PATH", kDefaultPath);
+    prepared.env.erase("PYTHONHOME");
+  }
+  if (request.spec.only_prepare) return prepared;
+  if (IsShellScript(request.spec.script)) wanted = "sh";
+  std::vector<run::Notice> notices;
+  TENON_TRY(std::string python, FindPython(wanted, prepared.env, folder.work(), &notices));
+  for (run::Notice& notice : notices) handover.Put(std::move(notice));
   prepared.argv = {python, request.spec.script};
   prepared.argv.insert(prepared.argv.end(), request.spec.arguments.begin(),
                        request.spec.arguments.end());

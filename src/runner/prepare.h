@@ -4,26 +4,38 @@
 #ifndef TENON_RUNNER_PREPARE_H_
 #define TENON_RUNNER_PREPARE_H_
 
+#include <atomic>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/process.h"
 #include "base/result.h"
 #include "run/event.h"
+#include "runner/handover.h"
 #include "runner/request.h"
 
 namespace tenon::runner {
 
 struct Prepared {
+  // Of a process.
   std::vector<std::string> argv;
   Environment env;
-  std::vector<run::Step> steps;
-  std::vector<run::Notice> notices;
+  // Of a container: what its init is told, and another one when the engine refuses the first.
+  std::string input;
+  std::function<Result<std::optional<run::ContainerMade>>(const Error& refused)> remake;
 };
 
-// Reads and writes files only; may run on any thread. Repeatable: what an earlier try left in the
-// run's working directory is removed first. Errors are for people.
-Result<Prepared> Prepare(const StartRequest& request);
+// May run on any thread; tells what happens through `handover`. Repeatable: what an earlier try
+// left in the run's working directory is removed first. Errors are for people. `stop` set: returns
+// soon, with whatever.
+Result<Prepared> Prepare(const StartRequest& request, Handover& handover,
+                         const std::atomic<bool>& stop);
+
+// Scripts ending in .sh are run with sh, all others with Python.
+bool IsShellScript(std::string_view script);
 
 // The folder of the Python shim below `home`, made on first use and shared by all runs of this
 // version. Every file in it is whole, and all are there when this returns.

@@ -98,7 +98,9 @@ TEST_F(PrepareTest, AMissingTreeIsAnErrorThatSaysWhatWasDone) {
   StartRequest request;
   request.run = {folder_, "r"};
   request.spec.tree = std::string(64, 'a');
-  auto prepared = Prepare(request);
+  Handover handover;
+  std::atomic<bool> stop{false};
+  auto prepared = Prepare(request, handover, stop);
   ASSERT_FALSE(prepared.ok());
   EXPECT_EQ(prepared.error().message.find("unpacking the project's files: "), 0u);
 }

@@ -5,11 +5,14 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "docker/engine.h"
+#include "docker/engine_address.h"
 #include "executor/cgroup.h"
 #include "executor/process_tree.h"
 #include "journal/writer.h"
 #include "run/state.h"
 #include "runner/collect.h"
+#include "runner/environment_image.h"
 #include "runner/facts.h"
 #include "runner/recorder.h"
 #include "runner/verbs.h"
@@ -55,17 +58,6 @@ std::string Reason(const Facts& facts, bool rebooted, const run::Proof& proof) {
   return "the runner was killed; nothing was left of the run";
 }
 
-// True when everything the script logged is in the journal.
-bool TakeMetrics(const run::RunFolder& folder, const Facts& facts, const run::RunSpec& spec,
-                 Recorder& recorder) {
-  if (!IsDirectory(folder.metrics())) return true;
-  auto files = MetricFiles::Open(folder.metrics(), facts.metrics);
-  if (files.ok()) return CollectMetrics(*files, recorder, spec.secret_names.empty());
-  recorder.Append(
-      run::Notice{run::Level::kError, "metrics could not be read: " + files.error().message, ""});
-  return false;
-}
-
 run::End MakeEnd(const Facts& facts, bool rebooted, run::Proof proof) {
   run::End end;
   end.recovered = true;
@@ -97,9 +89,44 @@ Result<bool> IsAlive(const std::string& segment) {
   }
 }
 
+// A container goes on by itself and is followed to its end by a new runner. One that has ended has
+// its end on record when this returns.
+Result<json::Object> FollowContainer(const RunName& run, const run::RunSpec& spec,
+                                     const std::string& version) {
+  const run::RunFolder folder = run.Folder();
+  TENON_TRY_VOID(Adopt(run, spec, version));
+  const int64_t deadline = SystemClock().MonotonicUs() + kEndLimitUs;
+  for (;;) {
+    TENON_TRY(Facts facts, ReadFacts(folder.host_segment()));
+    if (facts.end) return Answer(facts.state, true);
+    const bool init_alive = IsLockedByOther(folder.script_segment()).value_or(false);
+    if (init_alive || SystemClock().MonotonicUs() >= deadline) return Answer(facts.state, false);
+    ::usleep(kLookUs);
+  }
+}
+
+// Nothing of a run whose container never started, or did not survive, is left with the engine.
+void SweepContainers(const Facts& facts, const run::RunSpec& spec, const RunName& run) {
+  std::string socket = facts.container ? facts.container->socket : "";
+  if (socket.empty()) {
+    auto address = docker::FindEngine(CurrentEnvironment());
+    if (!address.ok()) return;
+    socket = address->socket;
+  }
+  auto engine = docker::Engine::Connect(socket);
+  if (!engine.ok()) return;
+  auto containers = engine->List(std::string(kLabelRun) + "=" + spec.id);
+  if (!containers.ok()) return;
+  for (const docker::Container& container : *containers) {
+    for (const auto& [name, value] : container.labels) {
+      if (name == kLabelHome && value == run.home) (void)engine->Remove(container.id).ok();
+    }
+  }
+}
+
 }  // namespace
 
-Result<json::Object> Recover(const RunName& run) {
+Result<json::Object> Recover(const RunName& run, const std::string& version) {
   run::RunFolder folder = run.Folder();
   std::string segment = folder.host_segment();
   if (!Exists(segment)) return NotFound("run " + run.run_id + " has not started here");
@@ -110,6 +137,10 @@ Result<json::Object> Recover(const RunName& run) {
     if (before.end) return Answer(before.state, false);
   }
   TENON_TRY(run::RunSpec spec, ReadSpec(folder.spec()));
+  if (!alive) {
+    TENON_TRY(Facts before, ReadFacts(segment));
+    if (before.container && !Rebooted(before)) return FollowContainer(run, spec, version);
+  }
   journal::Writer::Options options;
   options.path = segment;
   options.run_key = spec.key;
@@ -137,7 +168,8 @@ Result<json::Object> Recover(const RunName& run) {
   } else {
     proof = EndWhatIsLeft(facts, spec);
   }
-  bool complete = TakeMetrics(folder, facts, spec, recorder);
+  if (spec.executor == run::ExecutorKind::kContainer) SweepContainers(facts, spec, run);
+  bool complete = TakeMetricsAfter(folder, facts.metrics, spec, recorder);
   if (!facts.has_outputs) complete = CollectOutputs(run, recorder) && complete;
   run::End end = MakeEnd(facts, rebooted, std::move(proof));
   run::State state = end.state;

@@ -128,8 +128,10 @@ Result<run::RunnerStarted> WaitForOther(const std::string& segment, const Error&
   return why;
 }
 
-// The supervisor's whole life. An Error means that it has not begun.
-Status Supervise(StartRequest request, const std::string& version, UniqueFd& answer_pipe) {
+// The supervisor's whole life. An Error means that it has not begun. `adopt`: of a run whose runner
+// is gone and whose container goes on.
+Status Supervise(StartRequest request, bool adopt, const std::string& version,
+                 UniqueFd& answer_pipe) {
   TENON_TRY_VOID(BecomeDaemon(request, answer_pipe.get()));
   run::RunFolder folder = request.run.Folder();
   TENON_TRY(auto executor, executor::MakeExecutor(request.spec.executor));
@@ -146,7 +148,18 @@ Status Supervise(StartRequest request, const std::string& version, UniqueFd& ans
   }
   journal::Writer writer = std::move(*opened);
   // We hold the lock, so nobody else is starting this run; but somebody may have done so before.
-  if (writer.last_record() > 0) {
+  Facts facts;
+  if (adopt) {
+    TENON_TRY(facts, ReadFacts(folder.host_segment()));
+    if (facts.end || !facts.container) {
+      SendAnswer(answer_pipe, HandleToJson(*facts.runner));
+      return {};
+    }
+    // When the script started is the init's to tell.
+    if (auto inside = ReadFacts(folder.script_segment()); inside.ok()) {
+      facts.script_us = inside->script_us;
+    }
+  } else if (writer.last_record() > 0) {
     TENON_TRY(auto handle, ReadHandle(folder.host_segment()));
     if (handle) {
       SendAnswer(answer_pipe, HandleToJson(*handle));
@@ -162,7 +175,7 @@ Status Supervise(StartRequest request, const std::string& version, UniqueFd& ans
   TENON_TRY_VOID(writer.Append(started));
   // After this the run has begun: whatever fails is recorded as its end.
   Recorder recorder(std::move(writer), request.SecretValues(), folder.runner_log());
-  recorder.AppendState(run::State::kStarting);
+  if (!adopt) recorder.AppendState(run::State::kStarting);
   Syncer syncer(recorder.writer());
   // The answer waits for the disk, the script does not.
   // A disk that fails to sync does not undo the start.
@@ -171,13 +184,17 @@ Status Supervise(StartRequest request, const std::string& version, UniqueFd& ans
   });
   Supervisor carried_out(std::move(request), recorder, syncer, loop, std::move(executor));
   supervisor = &carried_out;
-  carried_out.Run();
+  if (adopt) {
+    carried_out.RunAdopted(facts);
+  } else {
+    carried_out.Run();
+  }
   return {};
 }
 
-[[noreturn]] void SupervisorProcess(StartRequest request, const std::string& version,
+[[noreturn]] void SupervisorProcess(StartRequest request, bool adopt, const std::string& version,
                                     UniqueFd answer_pipe) {
-  auto status = Supervise(std::move(request), version, answer_pipe);
+  auto status = Supervise(std::move(request), adopt, version, answer_pipe);
   if (!status.ok()) {
     json::Object answer;
     answer["error"] = run::ErrorToJson(status.error());
@@ -209,6 +226,26 @@ Result<json::Object> ReadAnswer(int pipe) {
   return answer;
 }
 
+// A supervisor that is nobody's child; its answer.
+Result<json::Object> StartSupervisor(StartRequest request, bool adopt, const std::string& version) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return FromErrno("starting the supervisor", errno);
+  UniqueFd ours(ends[0]), theirs(ends[1]);
+  pid_t between = ::fork();
+  if (between < 0) return FromErrno("starting the supervisor", errno);
+  if (between == 0) {
+    ours.Reset();
+    ::setsid();
+    pid_t supervisor = ::fork();
+    if (supervisor != 0) ::_exit(supervisor < 0 ? 1 : 0);
+    SupervisorProcess(std::move(request), adopt, version, std::move(theirs));
+  }
+  theirs.Reset();
+  auto answer = ReadAnswer(ours.get());
+  (void)Wait(between).ok();
+  return answer;
+}
+
 }  // namespace
 
 Result<json::Object> Start(StartRequest request, const std::string& version) {
@@ -220,23 +257,16 @@ Result<json::Object> Start(StartRequest request, const std::string& version) {
   TENON_TRY(auto checked, executor::MakeExecutor(request.spec.executor));
   checked.reset();
   TENON_TRY_VOID(WriteSpec(request, version));
+  return StartSupervisor(std::move(request), /*adopt=*/false, version);
+}
 
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return FromErrno("starting the supervisor", errno);
-  UniqueFd ours(ends[0]), theirs(ends[1]);
-  pid_t between = ::fork();
-  if (between < 0) return FromErrno("starting the supervisor", errno);
-  if (between == 0) {
-    ours.Reset();
-    ::setsid();
-    pid_t supervisor = ::fork();
-    if (supervisor != 0) ::_exit(supervisor < 0 ? 1 : 0);
-    SupervisorProcess(std::move(request), version, std::move(theirs));
-  }
-  theirs.Reset();
-  auto answer = ReadAnswer(ours.get());
-  (void)Wait(between).ok();
-  return answer;
+Status Adopt(const RunName& run, const run::RunSpec& spec, const std::string& version) {
+  StartRequest request;
+  request.run = run;
+  request.spec = spec;
+  request.environment = CurrentEnvironment();
+  TENON_TRY_VOID(StartSupervisor(std::move(request), /*adopt=*/true, version));
+  return {};
 }
 
 }  // namespace tenon::runner

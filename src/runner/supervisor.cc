@@ -3,28 +3,21 @@
 
 #include <signal.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "executor/process_tree.h"
 #include "runner/collect.h"
+#include "runner/container_run.h"
 
 namespace tenon::runner {
 namespace {
 
 constexpr int64_t kTickUs = 200'000;
-// What the script's helpers get to go by themselves before we call them left behind.
-constexpr int64_t kSettleUs = 250'000;
-// Between asking processes that were left behind and killing them.
 constexpr int64_t kLeftoverGraceUs = 5'000'000;
-constexpr int64_t kRetryKillUs = 5'000'000;
-constexpr int64_t kFirstLookUs = 2'000;
-constexpr int64_t kLookUs = 50'000;
 
 constexpr int kCanceledCode = 143;
 constexpr int kTimeoutCode = 124;
@@ -46,27 +39,56 @@ Supervisor::Supervisor(StartRequest request, Recorder& recorder, Syncer& syncer,
       syncer_(syncer),
       loop_(loop),
       executor_(std::move(executor)),
-      clock_(clock) {}
+      clock_(clock) {
+  script_ = std::make_unique<ScriptRun>(
+      loop_, recorder_, syncer_, *executor_, std::min(request_.spec.grace_us, kLeftoverGraceUs),
+      [this](ScriptRun::Over over) { OnScriptOver(std::move(over)); }, clock_);
+}
 
 Supervisor::~Supervisor() {
+  stop_preparing_ = true;
   if (worker_.joinable()) worker_.join();
 }
 
 void Supervisor::Run() {
   BeginPreparing();
-  if (phase_ != Phase::kDone) {
-    Tick();
-    loop_.Run();
+  if (phase_ == Phase::kDone) return;
+  Tick();
+  loop_.Run();
+}
+
+void Supervisor::RunAdopted(const Facts& facts) {
+  container_ = facts.container;
+  if (facts.state == run::State::kCancelRequested) {
+    stop_ = Stop::kCancel;
+    stop_reason_ = facts.state_reason;
   }
-  // A loop that went on for its other work is of no use to us any more.
-  capture_.reset();
+  auto adopted = script_->Adopt(*container_, facts.script_us);
+  if (!adopted.ok()) {
+    return FinishUnstarted(run::State::kFailed, kNotStartedCode, adopted.error().message);
+  }
+  phase_ = Phase::kRunning;
+  if (stop_ == Stop::kCancel) script_->AskToStop(request_.spec.grace_us);
+  if (request_.spec.timeout_us > 0) {
+    int64_t elapsed = facts.script_us == 0 ? 0 : clock_.NowUs() - facts.script_us;
+    int64_t left = std::max<int64_t>(0, request_.spec.timeout_us - std::max<int64_t>(0, elapsed));
+    timeout_timer_ = loop_.AddTimer(left, [this] { OnTimeout(); });
+  }
+  Tick();
+  if (phase_ != Phase::kDone) loop_.Run();
 }
 
 void Supervisor::Tick() {
   if (phase_ == Phase::kDone) return;
   LookForCancelRequest();
-  if (metrics_ && phase_ != Phase::kDone) metrics_->Pump();
-  loop_.AddTimer(kTickUs, [this] { Tick(); });
+  if (phase_ == Phase::kRunning) {
+    script_->Pump();
+    if (executor_->has_own_init()) {
+      LookForKeptContainer();
+      script_->Look();  // an engine that went away is looked for again
+    }
+  }
+  if (phase_ != Phase::kDone) loop_.AddTimer(kTickUs, [this] { Tick(); });
 }
 
 void Supervisor::Notice(run::Level level, std::string text, std::string hint) {
@@ -78,30 +100,34 @@ void Supervisor::Notice(run::Level level, std::string text, std::string hint) {
 
 void Supervisor::BeginPreparing() {
   recorder_.AppendState(run::State::kPreparing);
-  worker_done_.Reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!worker_done_.valid()) {
+  if (handover_.fd() < 0) {
     return FinishUnstarted(run::State::kFailed, kNotStartedCode,
-                           FromErrno("preparing the run", errno).message);
+                           "preparing the run: no event descriptor could be made");
   }
-  loop_.AddFd(worker_done_.get(), [this] { OnPrepared(); });
+  loop_.AddFd(handover_.fd(), [this] { OnHandover(); });
   worker_ = std::thread([this] {
-    prepared_ = Prepare(request_);
-    uint64_t word = 1;
-    ssize_t ignored = ::write(worker_done_.get(), &word, sizeof word);
-    (void)ignored;
+    prepared_ = Prepare(request_, handover_, stop_preparing_);
+    worker_done_ = true;
+    handover_.Wake();
   });
 }
 
-void Supervisor::OnPrepared() {
+void Supervisor::OnHandover() {
+  bool done = worker_done_;
+  for (run::Event& event : handover_.TakeAll()) {
+    if (auto* made = std::get_if<run::ContainerMade>(&event)) container_ = *made;
+    recorder_.Append(std::move(event));
+  }
+  syncer_.MarkDirty();
+  if (!done) return;
   worker_.join();  // hands prepared_ over
-  loop_.RemoveFd(worker_done_.get());
-  worker_done_.Reset();
+  loop_.RemoveFd(handover_.fd());
   Result<Prepared> prepared = std::move(*prepared_);
   prepared_.reset();
-  if (prepared.ok()) {
-    for (run::Step& step : prepared->steps) recorder_.Append(std::move(step));
-    for (run::Notice& notice : prepared->notices) recorder_.Append(std::move(notice));
-  }
+  OnPrepared(std::move(prepared));
+}
+
+void Supervisor::OnPrepared(Result<Prepared> prepared) {
   LookForCancelRequest();
   if (stop_ == Stop::kCancel) {
     return FinishUnstarted(run::State::kCanceled, kCanceledCode, stop_reason_);
@@ -112,44 +138,35 @@ void Supervisor::OnPrepared() {
     }
     return FinishUnstarted(run::State::kFailed, kNotStartedCode, prepared.error().message);
   }
+  if (request_.spec.only_prepare) return FinishUnstarted(run::State::kCompleted, 0, "");
   StartScript(std::move(*prepared));
 }
 
 // After this the script runs, or the run has failed.
 void Supervisor::StartScript(Prepared prepared) {
-  auto metrics = MetricPump::Open(folder_.metrics(), loop_, recorder_, syncer_);
-  if (metrics.ok()) {
-    metrics_ = std::move(*metrics);
-  } else {
-    Notice(run::Level::kWarning, "metrics will not be recorded: " + metrics.error().message);
-  }
-  auto capture = Capture::Open(loop_, [this](run::Stream stream, std::string_view bytes) {
-    recorder_.AppendOutput(stream, bytes);
-    syncer_.MarkDirty();
-  });
-  if (!capture.ok()) {
-    return FinishUnstarted(run::State::kFailed, kNotStartedCode, capture.error().message);
-  }
-  capture_ = std::move(*capture);
   executor::ExecRequest exec;
-  exec.argv = prepared.argv;
+  exec.argv = std::move(prepared.argv);
   exec.cwd = folder_.work();
   exec.env = std::move(prepared.env);
-  exec.stdout_fd = capture_->stdout_fd();
-  exec.stderr_fd = capture_->stderr_fd();
   exec.run_key = request_.spec.key;
-  script_start_wall_us_ = clock_.NowUs();
-  script_start_us_ = Now();
-  auto pid = executor_->Start(exec);
-  capture_->CloseChildEnds();
-  if (!pid.ok()) {
-    return FinishUnstarted(run::State::kFailed, kNotStartedCode, pid.error().message);
+  if (container_) exec.container = *container_;
+  exec.input = std::move(prepared.input);
+  if (prepared.remake) {
+    exec.remake = [this, remake = std::move(prepared.remake)](const Error& refused) {
+      auto again = remake(refused);
+      if (again.ok() && *again) container_ = **again;
+      OnHandover();
+      return again;
+    };
+  }
+  auto started = script_->Start(std::move(exec), folder_.metrics());
+  if (!started.ok()) {
+    if (!started.error().hint.empty()) {
+      Notice(run::Level::kError, started.error().message, started.error().hint);
+    }
+    return FinishUnstarted(run::State::kFailed, kNotStartedCode, started.error().message);
   }
   phase_ = Phase::kRunning;
-  run::ScriptStarted started;
-  started.process = IdentifyProcess(*pid).value_or(ProcessId{*pid, 0, BootId()});
-  started.argv = std::move(exec.argv);
-  recorder_.Append(std::move(started));
   recorder_.AppendState(run::State::kRunning);
   syncer_.SyncNow([](const Status&) {});
   if (request_.spec.timeout_us > 0) {
@@ -162,11 +179,8 @@ void Supervisor::StartScript(Prepared prepared) {
 void Supervisor::OnSignal(int signal) {
   switch (signal) {
     case SIGCHLD:
-      if (auto exit = executor_->Reap()) {
-        OnScriptExit(*exit);
-      } else if (phase_ == Phase::kEnding) {
-        LookWhoIsLeft();
-      }
+      // While preparing, children are the worker's.
+      if (phase_ == Phase::kRunning) script_->Look();
       break;
     case SIGUSR1:
       LookForCancelRequest();
@@ -202,107 +216,105 @@ void Supervisor::LookForCancelRequest() {
 
 void Supervisor::RequestCancel(std::optional<int64_t> grace_us, const std::string& reason) {
   if (phase_ == Phase::kDone) return;
-  bool too_late = phase_ == Phase::kEnding && stop_ == Stop::kNo;  // the script was faster
+  bool too_late = script_->has_exited() && stop_ == Stop::kNo;  // the script was faster
   if (stop_ != Stop::kCancel && !too_late) {
     recorder_.AppendState(run::State::kCancelRequested, reason);
     syncer_.SyncNow([](const Status&) {});
     stop_ = Stop::kCancel;
     stop_reason_ = reason;
   }
-  if (phase_ != Phase::kPreparing) AskToStop(grace_us.value_or(request_.spec.grace_us));
+  stop_preparing_ = true;
+  if (phase_ == Phase::kRunning) script_->AskToStop(grace_us.value_or(request_.spec.grace_us));
 }
 
 void Supervisor::OnTimeout() {
-  if (phase_ != Phase::kRunning || stop_ != Stop::kNo) return;
+  if (phase_ != Phase::kRunning || script_->has_exited() || stop_ != Stop::kNo) return;
   stop_ = Stop::kTimeout;
   stop_reason_ = "timed out after " + HumanDuration(request_.spec.timeout_us);
-  AskToStop(request_.spec.grace_us);
-}
-
-// Repeated: no second SIGTERM, but the grace may become shorter.
-void Supervisor::AskToStop(int64_t grace_us) {
-  int64_t kill_at = Now() + grace_us;
-  if (!kill_at_us_ && grace_us > 0) executor_->Signal(SIGTERM);
-  if (kill_at_us_ && *kill_at_us_ <= kill_at) return;
-  kill_at_us_ = kill_at;
-  loop_.RemoveTimer(grace_timer_);
-  grace_timer_ = loop_.AddTimer(grace_us, [this] { OnGraceOver(); });
-}
-
-void Supervisor::OnGraceOver() {
-  if (phase_ == Phase::kRunning) {
-    run::Proof proof = executor_->EndAll(/*thorough=*/false);
-    // The script's own end comes as SIGCHLD, and its output is still to be read. One that hangs in
-    // the kernel may take another try, and another.
-    if (proof.left > 0) grace_timer_ = loop_.AddTimer(kRetryKillUs, [this] { OnGraceOver(); });
-  } else if (phase_ == Phase::kEnding) {
-    Finish();
-  }
+  script_->AskToStop(request_.spec.grace_us);
 }
 
 // ---- The end
 
-void Supervisor::OnScriptExit(const executor::Exit& exit) {
-  if (phase_ != Phase::kRunning) return;
-  exit_ = exit;
-  script_end_us_ = Now();
-  phase_ = Phase::kEnding;
-  loop_.RemoveTimer(timeout_timer_);
-  capture_->Drain();
-  look_pause_us_ = kFirstLookUs;
-  LookWhoIsLeft();
+// A container that is kept for looking at does not end with its script.
+void Supervisor::LookForKeptContainer() {
+  if (!request_.spec.keep_on_fail || stop_ != Stop::kNo) return;
+  auto locked = IsLockedByOther(folder_.script_segment());
+  if (!locked.ok() || *locked) return;
+  auto facts = ReadFacts(folder_.script_segment());
+  if (!facts.ok() || !facts->script_ended) return;
+  if (facts->script_ended->exit_code == 0 && facts->script_ended->signal == 0) return;
+  kept_container_ = true;
+  ScriptRun::Over over;
+  over.proof.method = "container";
+  over.proof.remark = "the container is kept";
+  over.proof.left = 1;
+  over.proof.gpu = executor::GpuRemark();
+  OnScriptOver(std::move(over));
 }
 
-void Supervisor::LookWhoIsLeft() {
-  if (phase_ != Phase::kEnding) return;
-  loop_.RemoveTimer(look_timer_);
-  (void)executor_->Reap();
-  int64_t left = executor_->CountLeft();
-  if (left == 0) return Finish();
-  if (!asked_leftovers_ && Now() - script_end_us_ >= kSettleUs) {
-    asked_leftovers_ = true;
-    if (stop_ == Stop::kNo) {
-      leftovers_ = left;
-      AskToStop(std::min(request_.spec.grace_us, kLeftoverGraceUs));
+bool Supervisor::TakeInitsWord(ScriptRun::Over* over) {
+  auto facts = ReadFacts(folder_.script_segment());
+  if (!facts.ok()) return false;
+  // What an init that was killed has not taken is ours to take.
+  bool complete = TakeMetricsAfter(folder_, facts->metrics, request_.spec, recorder_);
+  if (facts->script_us != 0) over->start_wall_us = facts->script_us;
+  if (facts->script_ended) {
+    const run::ScriptEnded& ended = *facts->script_ended;
+    over->exit.status = {ended.exit_code, ended.signal};
+    over->exit.out_of_memory = over->exit.out_of_memory || ended.out_of_memory;
+    over->exit.peak_rss_bytes = ended.peak_rss_bytes;
+    over->exit.remark = ended.problem;
+    over->start_wall_us = ended.start_us;
+    over->duration_us = ended.duration_us;
+    over->leftovers = ended.leftovers;
+  }
+  return complete;
+}
+
+void Supervisor::OnScriptOver(ScriptRun::Over over) {
+  phase_ = Phase::kDone;
+  loop_.RemoveTimer(timeout_timer_);
+  bool complete = over.metrics_complete;
+  if (executor_->has_own_init()) complete = TakeInitsWord(&over) && complete;
+  if (over.leftovers > 0) {
+    Notice(run::Level::kWarning, Count(static_cast<uint64_t>(over.leftovers),
+                                       "process was left by the script and was ended",
+                                       "processes were left by the script and were ended"));
+  }
+  if (over.proof.left > 0 && !kept_container_) {
+    Notice(run::Level::kError,
+           Count(static_cast<uint64_t>(over.proof.left), "process", "processes") +
+               " of the run could not be ended");
+  }
+  recorder_.AppendState(run::State::kFinalizing);
+  if (container_ && !request_.spec.container.shared_volumes) {
+    if (auto copied = CopyOutputs(*container_, folder_, recorder_); !copied.ok()) {
+      Notice(run::Level::kError, copied.error().message, copied.error().hint);
+      complete = false;
     }
   }
-  look_timer_ = loop_.AddTimer(look_pause_us_, [this] { LookWhoIsLeft(); });
-  look_pause_us_ = std::min(look_pause_us_ * 2, kLookUs);
-}
-
-void Supervisor::Finish() {
-  phase_ = Phase::kDone;
-  bool forced = stop_ != Stop::kNo || leftovers_ > 0;
-  run::Proof proof = executor_->EndAll(/*thorough=*/forced);
-  (void)executor_->Reap();
-  capture_->Drain();
-  recorder_.FlushOutput(run::Stream::kStdout);
-  recorder_.FlushOutput(run::Stream::kStderr);
-  if (leftovers_ > 0) {
-    Notice(run::Level::kWarning,
-           Count(static_cast<uint64_t>(leftovers_), "process was left by the script and was ended",
-                 "processes were left by the script and were ended"));
-  }
-  if (proof.left > 0) {
-    Notice(run::Level::kError, Count(static_cast<uint64_t>(proof.left), "process", "processes") +
-                                   " of the run could not be ended");
-  }
-  bool complete = !metrics_ || metrics_->Finish();
-  recorder_.AppendState(run::State::kFinalizing);
   complete = CollectOutputs(request_.run, recorder_) && complete;
-  run::End end = MakeEnd(std::move(proof));
+  if (kept_container_) {
+    Notice(run::Level::kInfo, "the container " + container_->name + " is kept",
+           "`tenon shell " + request_.spec.id + "` enters it; `tenon experiment clean -t " +
+               request_.spec.target + "` removes it");
+  } else {
+    executor_->Release();
+  }
+  run::End end = MakeEnd(over);
   bool success = end.state == run::State::kCompleted;
   recorder_.AppendEnd(std::move(end));
-  CleanUp(success, !complete);
+  CleanUp(success, !complete || kept_container_);
 }
 
-run::End Supervisor::MakeEnd(run::Proof proof) const {
+run::End Supervisor::MakeEnd(const ScriptRun::Over& over) const {
   run::End end;
-  end.signal = exit_->status.signal;
-  end.peak_rss_bytes = exit_->peak_rss_bytes;
-  end.start_us = script_start_wall_us_;
-  end.duration_us = script_end_us_ - script_start_us_;
-  end.proof = std::move(proof);
+  end.signal = over.exit.status.signal;
+  end.peak_rss_bytes = over.exit.peak_rss_bytes;
+  end.start_us = over.start_wall_us;
+  end.duration_us = over.duration_us;
+  end.proof = over.proof;
   end.reason = stop_reason_;
   if (stop_ == Stop::kCancel) {
     end.state = run::State::kCanceled;
@@ -311,16 +323,23 @@ run::End Supervisor::MakeEnd(run::Proof proof) const {
     end.state = run::State::kFailed;
     end.exit_code = kTimeoutCode;
   } else {
-    end.exit_code = exit_->status.AsShell();
+    end.exit_code = over.exit.status.AsShell();
     end.state = *end.exit_code == 0 ? run::State::kCompleted : run::State::kFailed;
     if (end.signal != 0) end.reason = SignalReason(end.signal);
-    if (end.signal != 0 && exit_->out_of_memory) end.reason += ": out of memory";
+    if (!over.exit.remark.empty()) end.reason = over.exit.remark;
+    if (end.state == run::State::kFailed && over.exit.out_of_memory) {
+      end.reason += std::string(end.reason.empty() ? "" : ": ") + "out of memory";
+      if (end.peak_rss_bytes > 0 && executor_->has_own_init()) {
+        end.reason += " (peak " + HumanBytes(static_cast<uint64_t>(end.peak_rss_bytes)) + ")";
+      }
+    }
   }
   return end;
 }
 
 void Supervisor::FinishUnstarted(run::State state, int exit_code, std::string reason) {
   phase_ = Phase::kDone;
+  if (container_) executor_->Release();
   run::End end;
   end.state = state;
   end.exit_code = exit_code;
@@ -330,13 +349,15 @@ void Supervisor::FinishUnstarted(run::State state, int exit_code, std::string re
   end.proof->remark = "the script was not started";
   end.proof->gpu = "";
   recorder_.AppendEnd(std::move(end));
-  CleanUp(false, false);
+  CleanUp(request_.spec.only_prepare, false);
 }
 
 void Supervisor::CleanUp(bool success, bool keep_files) {
   if (auto synced = recorder_.writer().Sync(); !synced.ok()) recorder_.Log(synced.error().message);
-  metrics_.reset();
-  if (!keep_files) (void)RemoveTree(folder_.metrics()).ok();
+  if (!keep_files) {
+    (void)RemoveTree(folder_.metrics()).ok();
+    (void)RemoveTree(folder_.container()).ok();
+  }
   if (success && !keep_files && !request_.spec.keep) {
     auto removed = RemoveTree(folder_.work());
     if (!removed.ok()) recorder_.Log("removing the working directory: " + removed.error().message);

@@ -5,6 +5,8 @@
 
 #include "base/file.h"
 #include "run/verbs.h"
+#include "runner/build_inside.h"
+#include "runner/init.h"
 
 namespace tenon::runner {
 namespace {
@@ -21,10 +23,10 @@ Result<json::Object> Answer(std::string_view verb, const std::string& version) {
   }
   if (verb == run::kVerbCancel) {
     TENON_TRY(CancelRequest request, ParseCancel(text));
-    return Cancel(request);
+    return Cancel(request, version);
   }
   TENON_TRY(RunName run, ParseRecover(text));
-  return Recover(run);
+  return Recover(run, version);
 }
 
 bool IsVerb(std::string_view verb) {
@@ -35,6 +37,9 @@ bool IsVerb(std::string_view verb) {
 }  // namespace
 
 int RunVerb(std::string_view verb, const std::string& version) {
+  // As the first process of a container; nobody waits for a greeting there.
+  if (verb == run::kVerbInit) return RunInit();
+  if (verb == run::kVerbBuild) return RunBuildInside();
   if (!WriteAll(STDOUT_FILENO, run::HelloLine(version)).ok()) return kFailed;
   if (!IsVerb(verb)) {
     (void)WriteAll(STDERR_FILENO, "usage: tenon-runner start|cancel|recover|version\n").ok();

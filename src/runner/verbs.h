@@ -14,8 +14,12 @@ namespace tenon::runner {
 
 // Starts a detached supervisor, unless the run has one. Returns in the calling process only.
 Result<json::Object> Start(StartRequest request, const std::string& version);
-Result<json::Object> Cancel(const CancelRequest& request);
-Result<json::Object> Recover(const RunName& run);
+Result<json::Object> Cancel(const CancelRequest& request, const std::string& version);
+Result<json::Object> Recover(const RunName& run, const std::string& version);
+
+// Starts a detached supervisor for a run whose runner is gone and whose container may go on.
+// Returns once it holds the segment, or has found that there is nothing to do.
+Status Adopt(const RunName& run, const run::RunSpec& spec, const std::string& version);
 
 // Prints the first line, reads the request from standard input, prints the answer. The exit code.
 int RunVerb(std::string_view verb, const std::string& version);

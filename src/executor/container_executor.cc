@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/container_executor.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "executor/process_tree.h"
+
+namespace tenon::executor {
+namespace {
+
+constexpr int64_t kLookAgainUs = 1'000'000;
+constexpr int64_t kEndLimitUs = 15'000'000;
+constexpr useconds_t kLookUs = 20'000;
+constexpr int kSignalBase = 128;
+constexpr int kNotStartedCode = 125;
+
+// The engine tells a signal as the shell does.
+ExitStatus StatusOf(int code) {
+  if (code > kSignalBase && code < kSignalBase + 65) return {0, code - kSignalBase};
+  return {code, 0};
+}
+
+}  // namespace
+
+Result<docker::Engine*> ContainerExecutor::Engine() {
+  if (!engine_) {
+    TENON_TRY(docker::Engine engine, docker::Engine::Connect(made_.socket));
+    engine_.emplace(std::move(engine));
+  }
+  return &*engine_;
+}
+
+Status ContainerExecutor::StartOnce(const ExecRequest& request) {
+  TENON_TRY(docker::Engine * engine, Engine());
+  TENON_TRY(stream_, engine->Attach(made_.id, /*with_stdin=*/true));
+  TENON_TRY_VOID(engine->Start(made_.id));
+  // First the length, so that the other side needs no end of file to know that it has all.
+  auto told =
+      WriteAll(stream_.fd.get(), std::to_string(request.input.size()) + "\n" + request.input);
+  if (!told.ok()) return std::move(told).error().Wrap("telling the container what to run");
+  return {};
+}
+
+Result<pid_t> ContainerExecutor::Start(const ExecRequest& request) {
+  made_ = request.container;
+  auto started = StartOnce(request);
+  while (!started.ok() && request.remake) {
+    Error refused = std::move(started).error();
+    TENON_TRY(auto again, request.remake(refused));
+    if (!again) return std::move(refused).Wrap("starting the container " + made_.name);
+    made_ = std::move(*again);
+    started = StartOnce(request);
+  }
+  if (!started.ok()) {
+    return std::move(started).error().Wrap("starting the container " + made_.name);
+  }
+  Watch();
+  return 0;
+}
+
+Status ContainerExecutor::Adopt(const run::ContainerMade& container) {
+  made_ = container;
+  Watch();
+  return {};
+}
+
+void ContainerExecutor::Watch() {
+  waiting_.reset();
+  look_again_us_ = clock_.MonotonicUs() + kLookAgainUs;
+  auto engine = Engine();
+  if (!engine.ok()) {
+    engine_.reset();
+    return;
+  }
+  auto found = (*engine)->Find(made_.id);
+  if (!found.ok()) {
+    engine_.reset();
+    return;
+  }
+  if (!*found || !(*found)->running) return NoteEnd(*found);
+  if (auto waiting = (*engine)->Wait(made_.id); waiting.ok()) waiting_ = std::move(*waiting);
+}
+
+void ContainerExecutor::NoteEnd(const std::optional<docker::Container>& container) {
+  if (exit_ || told_) return;
+  exit_.emplace();
+  if (!container) {
+    exit_->status = {0, SIGKILL};
+    exit_->remark = "the container was removed by someone else";
+    return;
+  }
+  if (container->status == "created") {
+    exit_->status = {kNotStartedCode, 0};
+    exit_->remark = "the runner was killed before it could start the script";
+    return;
+  }
+  exit_->status = StatusOf(container->exit_code);
+  exit_->out_of_memory = container->out_of_memory;
+  if (we_killed_) return;
+  if (!container->error.empty()) {
+    exit_->remark = "the container ended: " + ForTerminal(container->error);
+  } else if (container->exit_code == kNotStartedCode) {
+    exit_->remark = "the container's init could not start the script" + LastWords();
+  } else if (exit_->status.AsShell() != 0 && !container->out_of_memory) {
+    exit_->remark = "the container was ended from outside (exit code " +
+                    std::to_string(container->exit_code) +
+                    "): by someone, or by an engine that was restarted";
+  }
+}
+
+// What the init has said elsewhere than in its segment; it is silent unless that could not be
+// opened.
+std::string ContainerExecutor::LastWords() {
+  if (!stream_.fd.valid()) return "";
+  std::string words;
+  docker::FrameDecoder frames([&](int, std::string_view bytes) { words += bytes; });
+  (void)frames.Feed(stream_.buffered).ok();
+  char piece[4096];
+  for (;;) {
+    ssize_t count = ::recv(stream_.fd.get(), piece, sizeof piece, MSG_DONTWAIT);
+    if (count <= 0) break;
+    (void)frames.Feed(std::string_view(piece, static_cast<size_t>(count))).ok();
+  }
+  const std::string_view text = Trim(words);
+  return text.empty() ? "" : ": " + ForTerminal(text.substr(0, 1000));
+}
+
+std::optional<Exit> ContainerExecutor::Reap() {
+  if (told_) return std::nullopt;
+  if (!exit_ && waiting_) {
+    auto code = waiting_->Poll();
+    if (code.ok() && !*code) return std::nullopt;
+    Watch();  // it has ended, or the engine has: the engine's own word decides
+  } else if (!exit_ && clock_.MonotonicUs() >= look_again_us_) {
+    Watch();
+  }
+  if (!exit_) return std::nullopt;
+  told_ = true;
+  waiting_.reset();
+  return exit_;
+}
+
+void ContainerExecutor::Signal(int signal) {
+  auto engine = Engine();
+  if (!engine.ok()) return;
+  we_killed_ = we_killed_ || signal == SIGKILL;
+  (void)(*engine)->Kill(made_.id, signal).ok();
+}
+
+run::Proof ContainerExecutor::EndAll(bool /*thorough*/) {
+  run::Proof proof;
+  proof.method = "container";
+  proof.gpu = GpuRemark();
+  const int64_t deadline = clock_.MonotonicUs() + kEndLimitUs;
+  for (bool first = true;; first = false) {
+    auto engine = Engine();
+    Result<std::optional<docker::Container>> found = Unavailable("");
+    if (engine.ok()) {
+      found = (*engine)->Find(made_.id);
+    } else {
+      found = engine.error();
+    }
+    if (found.ok() && (!*found || !(*found)->running)) return proof;
+    if (found.ok() && first) {
+      we_killed_ = true;
+      proof.ended = 1;
+      (void)(*engine)->Kill(made_.id, SIGKILL).ok();
+    }
+    if (!found.ok()) engine_.reset();
+    if (clock_.MonotonicUs() >= deadline) {
+      proof.left = 1;
+      proof.remark = found.ok() ? "the engine has not ended the container in time"
+                                : "the engine could not be asked: " + found.error().message;
+      return proof;
+    }
+    ::usleep(kLookUs);
+  }
+}
+
+void ContainerExecutor::Release() {
+  if (made_.id.empty()) return;
+  waiting_.reset();
+  stream_.fd.Reset();
+  auto engine = Engine();
+  if (engine.ok()) (void)(*engine)->Remove(made_.id).ok();
+}
+
+}  // namespace tenon::executor

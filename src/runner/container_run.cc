@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/container_run.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "docker/engine_address.h"
+#include "docker/tar.h"
+#include "executor/container_config.h"
+#include "gpu/access.h"
+#include "run/env_vars.h"
+#include "runner/environment_image.h"
+#include "runner/init.h"
+
+namespace tenon::runner {
+namespace {
+
+constexpr const char* kPrivateOptions = "rw,nosuid,mode=0700,size=1m";
+constexpr const char* kTemporaryOptions = "rw,nosuid,nodev,mode=1777";
+constexpr int64_t kLeftoverGraceUs = 5'000'000;
+
+std::string Get(const Environment& environment, const char* name) {
+  auto found = environment.find(name);
+  return found == environment.end() ? "" : found->second;
+}
+
+Result<EngineContext> OpenEngine(const StartRequest& request) {
+  TENON_TRY(docker::EngineAddress address, docker::FindEngine(request.environment));
+  auto engine = docker::Engine::Connect(address.socket);
+  if (!engine.ok()) {
+    return std::move(engine).error().Wrap("asking the engine at " + address.socket + " (" +
+                                          address.from + ")");
+  }
+  TENON_TRY(docker::EngineInfo info, engine->Info());
+  EngineContext context{std::move(*engine), std::move(info), {}};
+  // Root inside is us where the engine runs without root; the number 0 is right there.
+  if (!context.info.rootless) context.user = OurCredentials();
+  return context;
+}
+
+gpu::EngineFacts FactsOf(const EngineContext& context) {
+  return {context.engine.version().name, context.engine.version().version,
+          context.engine.version().api, context.info.runtimes, context.info.cdi_devices};
+}
+
+// The container of one run, made and, when the engine does not like it, made again.
+class ContainerMaker {
+ public:
+  ContainerMaker(EngineContext context, const StartRequest& request, docker::Image base,
+                 ImageEnvironment environment, gpu::Access access)
+      : context_(std::move(context)),
+        request_(request),
+        folder_(request_.run.Folder()),
+        base_(std::move(base)),
+        environment_(std::move(environment)),
+        access_(std::move(access)) {}
+
+  Status PrepareFolders() {
+    TENON_TRY(shim_, EnsureShim(request_.run.home));
+    TENON_TRY_VOID(MakeDirs(folder_.metrics()));
+    TENON_TRY_VOID(MakeDirs(folder_.container() + "/home", 0755));
+    if (!request_.spec.shared_directory.empty()) {
+      TENON_TRY(share_, ExpandHome(request_.spec.shared_directory, request_.environment));
+      auto made = MakeDirs(share_);
+      if (!made.ok()) return std::move(made).error().Wrap("making the shared folder");
+    }
+    // The segment is mounted as a file, so it has to be one.
+    TENON_TRY(UniqueFd segment, OpenFile(folder_.script_segment(), O_WRONLY | O_CREAT, 0644));
+    if (!request_.spec.container.read_only_root) return {};
+    // Nobody can add the user to a root that cannot be written.
+    Credentials nobody{65534, 65534, {}};
+    const std::string root = folder_.container() + "/etc-root";
+    const Credentials zero{};
+    SettleUser(root, zero, "root", "/root");
+    SettleUser(root, context_.user, UserName(request_), executor::kHomeInside);
+    SettleUser(root, nobody, "nobody", "/nonexistent");
+    passwd_ = root + "/etc/passwd";
+    group_ = root + "/etc/group";
+    return {};
+  }
+
+  Result<run::ContainerMade> Make() {
+    TENON_TRY(executor::ContainerPlan plan, Plan());
+    TENON_TRY(json::Object config, executor::ContainerConfig(plan));
+    access_.Apply(&config);
+    run::ContainerMade made;
+    made.name = "tenon-" + request_.run.run_id;
+    made.image = environment_.ready.name;
+    made.engine = context_.engine.version().name + " " + context_.engine.version().version;
+    made.socket = context_.engine.socket();
+    // A name that is taken is that of an earlier try: the run is ours alone.
+    TENON_TRY_VOID(context_.engine.Remove(made.name));
+    TENON_TRY(made.id, context_.engine.Create(made.name, config));
+    if (!request_.spec.container.shared_volumes) {
+      if (auto copied = CopyIn(made.id); !copied.ok()) {
+        (void)context_.engine.Remove(made.id).ok();
+        return std::move(copied).error().Wrap("copying the project into the container");
+      }
+    }
+    return made;
+  }
+
+  Result<std::optional<run::ContainerMade>> MakeAgain(const Error& refused) {
+    auto next = gpu::NextWay(access_, refused.message, FactsOf(context_));
+    if (!next) return std::optional<run::ContainerMade>();
+    access_ = std::move(*next);
+    TENON_TRY(run::ContainerMade made, Make());
+    return std::optional<run::ContainerMade>(std::move(made));
+  }
+
+  std::string Job() const {
+    const run::RunSpec& spec = request_.spec;
+    InitJob job;
+    job.run_key = spec.key;
+    job.segment = executor::kSegmentInside;
+    job.metrics = executor::kMetricsInside;
+    job.work = executor::kWorkInside;
+    job.shim = executor::kShimInside;
+    job.interpreter = IsShellScript(spec.script)    ? "sh"
+                      : environment_.python.empty() ? "python"
+                                                    : environment_.python;
+    job.script = spec.script;
+    job.arguments = spec.arguments;
+    job.user = context_.user;
+    job.user_name = UserName(request_);
+    job.home = executor::kHomeInside;
+    job.image = spec.container.image;
+    job.own_work = !spec.container.shared_volumes;
+    job.keep_on_fail = spec.keep_on_fail;
+    job.leftover_grace_us = std::min(spec.grace_us, kLeftoverGraceUs);
+    job.secrets = request_.SecretValues();
+    Environment& env = job.environment;
+    env["HOME"] = executor::kHomeInside;
+    env["USER"] = env["LOGNAME"] = job.user_name;
+    env["XDG_CACHE_HOME"] = std::string(executor::kHomeInside) + "/.cache";
+    env["XDG_CONFIG_HOME"] = std::string(executor::kHomeInside) + "/.config";
+    for (const auto& [name, value] : spec.environment) env[name] = value;
+    for (const auto& [name, value] : request_.secrets) env[name] = value;
+    env[run::env::kPythonUnbuffered] = "1";
+    env[run::env::kRunKey] = spec.key;
+    env[run::env::kRunId] = spec.id;
+    env[run::env::kMetricsDir] = executor::kMetricsInside;
+    env[run::env::kOutputsDir] = std::string(executor::kWorkInside) + "/outputs";
+    env["PWD"] = executor::kWorkInside;
+    if (!share_.empty()) env[run::env::kShare] = executor::kShareInside;
+    return job.ToText();
+  }
+
+  docker::Engine& engine() { return context_.engine; }
+
+ private:
+  Result<executor::ContainerPlan> Plan() {
+    const run::RunSpec& spec = request_.spec;
+    executor::ContainerPlan plan;
+    plan.image = environment_.image;
+    plan.rootless = context_.info.rootless;
+    plan.machine_memory_bytes = context_.info.memory_bytes;
+    plan.limits = spec.container;
+    plan.command = {executor::kRunnerInside, "init"};
+    plan.labels = {{kLabelKind, "run"},
+                   {kLabelRun, spec.id},
+                   {kLabelKey, environment_.ready.key},
+                   {kLabelHome, request_.run.home}};
+    TENON_TRY(std::string runner, ReadLink("/proc/self/exe"));
+    plan.tmpfs = {{executor::kPrivate, kPrivateOptions}};
+    plan.mounts = {{runner, executor::kRunnerInside, true},
+                   {folder_.script_segment(), executor::kSegmentInside, false},
+                   {folder_.metrics(), executor::kMetricsInside, false},
+                   {shim_, executor::kShimInside, true},
+                   {folder_.container() + "/home", executor::kHomeInside, false}};
+    if (spec.container.shared_volumes) {
+      plan.mounts.push_back({folder_.work(), executor::kWorkInside, false});
+    } else if (spec.container.read_only_root) {
+      plan.volumes.push_back(executor::kWorkInside);
+    }
+    if (!share_.empty()) plan.mounts.push_back({share_, executor::kShareInside, false});
+    if (spec.container.read_only_root) {
+      plan.mounts.push_back({passwd_, "/etc/passwd", true});
+      plan.mounts.push_back({group_, "/etc/group", true});
+      for (const char* path : {"/tmp", "/var/tmp", "/run"}) {
+        plan.tmpfs.emplace_back(path, kTemporaryOptions);
+      }
+    }
+    return plan;
+  }
+
+  Status CopyIn(const std::string& id) {
+    docker::TarWriter tar(folder_.work(), std::string(executor::kWorkInside).substr(1) + "/",
+                          context_.user.uid, context_.user.gid);
+    return context_.engine.PutArchive(id, "/", [&] { return tar.Next(); });
+  }
+
+  EngineContext context_;
+  StartRequest request_;
+  run::RunFolder folder_;
+  docker::Image base_;
+  ImageEnvironment environment_;
+  gpu::Access access_;
+  std::string shim_, share_, passwd_, group_;
+};
+
+}  // namespace
+
+Result<Prepared> PrepareContainer(const StartRequest& request, Handover& handover,
+                                  const std::atomic<bool>& stop) {
+  const run::ContainerSpec& spec = request.spec.container;
+  TENON_TRY(EngineContext context, OpenEngine(request));
+  // Before anything is fetched or made: what is asked for and cannot be had.
+  const gpu::HostFacts host = gpu::LookAtHost("/", Get(request.environment, "PATH"));
+  TENON_TRY(gpu::Access access, gpu::Decide(spec, {}, host, FactsOf(context)));
+  TENON_TRY(docker::Image base, EnsureBaseImage(context, spec, handover, stop));
+  TENON_TRY(access, gpu::Decide(spec, base.env, host, FactsOf(context)));
+  if (access.notice) handover.Put(*access.notice);
+  if (stop) return Unavailable("stopped");
+  TENON_TRY(ImageEnvironment environment,
+            EnsureEnvironmentImage(context, request, base, handover, stop));
+  Prepared prepared;
+  if (request.spec.only_prepare || stop) return prepared;
+  // After this the image is there and stays; what follows is this run's own.
+  const int64_t begin = SystemClock().MonotonicUs();
+  auto maker = std::make_shared<ContainerMaker>(std::move(context), request, std::move(base),
+                                                std::move(environment), std::move(access));
+  TENON_TRY_VOID(maker->PrepareFolders());
+  TENON_TRY(run::ContainerMade made, maker->Make());
+  prepared.input = maker->Job();
+  prepared.remake = [maker,
+                     &handover](const Error& refused) -> Result<std::optional<run::ContainerMade>> {
+    TENON_TRY(auto again, maker->MakeAgain(refused));
+    if (again) handover.Put(*again);
+    return again;
+  };
+  handover.Put(run::Step{"container", SystemClock().MonotonicUs() - begin, made.name});
+  handover.Put(made);
+  return prepared;
+}
+
+Status CopyOutputs(const run::ContainerMade& container, const run::RunFolder& folder,
+                   Recorder& recorder) {
+  const int64_t begin = SystemClock().MonotonicUs();
+  auto copied = [&]() -> Status {
+    TENON_TRY(docker::Engine engine, docker::Engine::Connect(container.socket));
+    docker::TarExtractor tar(folder.outputs(), /*strip=*/1);
+    TENON_TRY_VOID(engine.GetArchive(container.id, std::string(executor::kWorkInside) + "/outputs",
+                                     [&](std::string_view bytes) { return tar.Feed(bytes); }));
+    TENON_TRY_VOID(tar.Finish());
+    recorder.Append(
+        run::Step{"copy outputs", SystemClock().MonotonicUs() - begin,
+                  Count(tar.files(), "file", "files") + ", " + HumanBytes(tar.bytes())});
+    return {};
+  }();
+  // A script may remove the folder; then there is nothing to fetch.
+  if (!copied.ok() && copied.error().kind == ErrorKind::kNotFound) {
+    return {};
+  }
+  if (!copied.ok()) {
+    return std::move(copied).error().Wrap("copying the outputs out of the container");
+  }
+  return {};
+}
+
+}  // namespace tenon::runner

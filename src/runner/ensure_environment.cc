@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/ensure_environment.h"
+
+#include <optional>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/text.h"
+
+namespace tenon::runner {
+namespace {
+
+Error NotPrepared(const run::RunSpec& spec) {
+  return Invalid("the environment of " + ForTerminal(spec.packages.file) +
+                 " has not been prepared on " + ForTerminal(spec.target) +
+                 ", and PrepareEnvironment is false")
+      .WithHint("`tenon experiment prepare -c " + spec.run_configuration +
+                "` makes it; PrepareEnvironment: true makes it with the run");
+}
+
+class Ensure {
+ public:
+  Ensure(const StartRequest& request, const std::string& key, const EnvironmentKind& kind,
+         Handover& handover, const std::atomic<bool>& stop)
+      : spec_(request.spec),
+        key_(key),
+        kind_(kind),
+        handover_(handover),
+        stop_(stop),
+        environments_(request.run.home) {}
+
+  Result<EnvironmentRecord> Run() {
+    const int64_t begin = SystemClock().MonotonicUs();
+    // What is there needs no lock: it is recorded after it is complete.
+    std::optional<EnvironmentRecord> record;
+    if (!spec_.refresh_environment) {
+      TENON_TRY(record, Find());
+    }
+    bool reused = record.has_value();
+    if (!record && !spec_.prepare_environment && !spec_.only_prepare) return NotPrepared(spec_);
+    if (!record) {
+      TENON_TRY(FileLock lock, environments_.Lock(
+                                   key_, [this] { TellWaiting(); }, stop_));
+      // Somebody may have been faster.
+      if (waited_ || !spec_.refresh_environment) {
+        TENON_TRY(record, Find());
+      }
+      reused = record.has_value();
+      if (!record) {
+        TENON_TRY(record, Make(begin));
+      }
+    }
+    record->ready.reused = reused;
+    TENON_TRY_VOID(environments_.MarkUsed(key_, spec_.id));
+    handover_.Put(run::Step{"environment", SystemClock().MonotonicUs() - begin,
+                            record->ready.name + (reused ? ", reused" : ", made") + ", " +
+                                HumanBytes(record->ready.bytes)});
+    handover_.Put(record->ready);
+    return std::move(*record);
+  }
+
+ private:
+  Result<std::optional<EnvironmentRecord>> Find() {
+    TENON_TRY(auto record, environments_.Find(key_));
+    if (!record) return record;
+    TENON_TRY(bool there, kind_.still_there(*record));
+    if (there) return record;
+    if (!std::exchange(told_deleted_, true)) {
+      handover_.Put(run::Notice{run::Level::kInfo,
+                                record->ready.name + " was deleted since it was prepared" +
+                                    (spec_.prepare_environment ? "; it is made again" : ""),
+                                ""});
+    }
+    return std::optional<EnvironmentRecord>();
+  }
+
+  void TellWaiting() {
+    waited_ = true;
+    handover_.Put(run::Notice{run::Level::kInfo,
+                              "another run is making the same environment; waiting for it", ""});
+  }
+
+  Result<EnvironmentRecord> Make(int64_t begin_us) {
+    TENON_TRY(EnvironmentRecord record, kind_.make());
+    record.ready.key = key_;
+    record.packages = spec_.packages;
+    record.created_us = SystemClock().NowUs();
+    record.duration_us = SystemClock().MonotonicUs() - begin_us;
+    TENON_TRY_VOID(environments_.Save(record));
+    return record;
+  }
+
+  const run::RunSpec& spec_;
+  const std::string& key_;
+  const EnvironmentKind& kind_;
+  Handover& handover_;
+  const std::atomic<bool>& stop_;
+  Environments environments_;
+  bool waited_ = false;
+  bool told_deleted_ = false;
+};
+
+}  // namespace
+
+Result<EnvironmentRecord> EnsureEnvironment(const StartRequest& request, const std::string& key,
+                                            const EnvironmentKind& kind, Handover& handover,
+                                            const std::atomic<bool>& stop) {
+  return Ensure(request, key, kind, handover, stop).Run();
+}
+
+}  // namespace tenon::runner

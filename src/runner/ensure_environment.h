@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_RUNNER_ENSURE_ENVIRONMENT_H_
+#define TENON_RUNNER_ENSURE_ENVIRONMENT_H_
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "runner/environments.h"
+#include "runner/handover.h"
+#include "runner/request.h"
+
+namespace tenon::runner {
+
+// What differs between an environment in an image and one in a folder.
+struct EnvironmentKind {
+  // Whether what the record speaks of is still there.
+  std::function<Result<bool>(const EnvironmentRecord&)> still_there;
+  // Makes it. Fills everything but key, packages and times.
+  std::function<Result<EnvironmentRecord>()> make;
+};
+
+// An environment is made once per key and host: found, or waited for while another run makes it, or
+// made. Whoever is killed meanwhile leaves nothing that looks finished. Records the step and
+// EnvironmentReady, and that this run uses it. kInvalid when it is not there and the run
+// configuration does not want it made.
+Result<EnvironmentRecord> EnsureEnvironment(const StartRequest& request, const std::string& key,
+                                            const EnvironmentKind& kind, Handover& handover,
+                                            const std::atomic<bool>& stop);
+
+}  // namespace tenon::runner
+
+#endif  // TENON_RUNNER_ENSURE_ENVIRONMENT_H_

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+// No builder is needed: a container of the base image, with our runner as its first process, makes
+// the environment as the submitting user; then the engine makes an image of it. Package caches and
+// tools are mounted, credentials come on standard input, so neither is in any layer.
+#include "runner/environment_image.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "docker/frames.h"
+#include "environment/key.h"
+#include "executor/container_config.h"
+#include "run/env_vars.h"
+#include "runner/build_inside.h"
+#include "runner/build_reporter.h"
+#include "runner/ensure_environment.h"
+#include "runner/environments.h"
+#include "runner/make_environment.h"
+#include "runner/prepare.h"
+
+namespace tenon::runner {
+namespace {
+
+constexpr const char* kInside = "/.tenon-build";
+constexpr int kPollMs = 200;
+constexpr const char* kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+std::string Get(const Environment& environment, const char* name) {
+  auto found = environment.find(name);
+  return found == environment.end() ? "" : found->second;
+}
+
+Error Gone(const std::string& image) {
+  return NotFound("there is no image " + ForTerminal(image))
+      .WithHint(image.starts_with("microsoft/")
+                    ? "the images of 2017 are gone from the registries; `tenon config upgrade` "
+                      "offers another one"
+                    : "look at baseDockerImage: is it spelled right, and does its registry have "
+                      "that tag?");
+}
+
+Error PullError(const std::string& image, const std::string& where, Error error) {
+  const std::string words = error.message;
+  Error told = Unavailable("");
+  switch (error.kind) {
+    case ErrorKind::kNotFound:
+      told = Gone(image);
+      break;
+    case ErrorKind::kDenied:
+      told = Denied("the registry does not give out the image " + ForTerminal(image))
+                 .WithHint(
+                     "if it is private, fetch it once by hand: `docker login`, then `docker "
+                     "pull " +
+                     ForTerminal(image) + "`" +
+                     (image.starts_with("microsoft/")
+                          ? "; the images of 2017 are gone: `tenon config upgrade`"
+                          : ""));
+      break;
+    default:
+      told = Unavailable("the image " + ForTerminal(image) +
+                         " is not on this machine and could "
+                         "not be fetched")
+                 .WithHint(
+                     "without a way to its registry, bring it along: `docker load` or "
+                     "`docker import`, or name another one in baseDockerImage");
+      if (error.kind == ErrorKind::kInvalid) told.kind = ErrorKind::kInvalid;
+      break;
+  }
+  told.message += ": " + words;
+  if (!where.empty()) told.message = where + ": " + told.message;
+  return told;
+}
+
+std::string Platform(const docker::Image& image) { return image.os + "-" + image.architecture; }
+
+// Folders of the host that the tools are told to look into, to be seen inside under the same name.
+std::vector<std::string> LocalSources(const StartRequest& request, const Environment& environment) {
+  std::vector<std::string> words;
+  for (const char* name : {"PIP_FIND_LINKS", "UV_FIND_LINKS", "PIP_INDEX_URL", "UV_INDEX_URL",
+                           "PIP_EXTRA_INDEX_URL", "UV_EXTRA_INDEX_URL"}) {
+    std::string value = Get(environment, name);
+    std::replace(value.begin(), value.end(), ',', ' ');
+    for (const std::string& word : Split(value, ' ')) words.push_back(word);
+  }
+  for (const run::Package& option : request.spec.packages.pip_options) {
+    std::string value = option.text;
+    std::replace(value.begin(), value.end(), '=', ' ');
+    for (const std::string& word : Split(value, ' ')) words.push_back(word);
+  }
+  std::vector<std::string> folders;
+  for (std::string word : words) {
+    if (word.starts_with("file://")) word = word.substr(7);
+    if (word.size() < 2 || word[0] != '/' || !IsDirectory(word)) continue;
+    if (std::find(folders.begin(), folders.end(), word) == folders.end()) folders.push_back(word);
+  }
+  return folders;
+}
+
+// Takes a build container away, whatever happens.
+class BuildContainer {
+ public:
+  BuildContainer(docker::Engine& engine, std::string id) : engine_(engine), id_(std::move(id)) {}
+  ~BuildContainer() { (void)engine_.Remove(id_).ok(); }
+  BuildContainer(const BuildContainer&) = delete;
+  BuildContainer& operator=(const BuildContainer&) = delete;
+  const std::string& id() const { return id_; }
+
+ private:
+  docker::Engine& engine_;
+  std::string id_;
+};
+
+// One build, from the job to the image.
+class ImageBuild {
+ public:
+  ImageBuild(EngineContext& context, const StartRequest& request, const docker::Image& base,
+             std::string key, Handover& handover, const std::atomic<bool>& stop)
+      : context_(context),
+        request_(request),
+        base_(base),
+        key_(std::move(key)),
+        home_(request.run.home),
+        handover_(handover),
+        stop_(stop),
+        reporter_(handover, request.run.Folder().build_log()) {}
+
+  // The image's id and what is in it.
+  Result<std::pair<std::string, MadeEnvironment>> Run() {
+    TENON_TRY_VOID(RemoveStale());
+    TENON_TRY(BuildJob build, MakeJob());
+    auto made = MakeInside(build);
+    (void)RemoveTree(scratch_).ok();
+    if (!staged_.empty()) (void)RemoveTree(staged_).ok();
+    return made;
+  }
+
+ private:
+  // We hold the lock of this key, so a container that makes it is nobody's any more.
+  Status RemoveStale() {
+    TENON_TRY(auto containers, context_.engine.List(std::string(kLabelKey) + "=" + key_));
+    for (const docker::Container& container : containers) {
+      auto is = [&](const char* label, const std::string& value) {
+        return std::find(container.labels.begin(), container.labels.end(),
+                         std::pair<std::string, std::string>(label, value)) !=
+               container.labels.end();
+      };
+      if (is(kLabelKind, "build") && is(kLabelHome, request_.run.home)) {
+        TENON_TRY_VOID(context_.engine.Remove(container.id));
+      }
+    }
+    return {};
+  }
+
+  Result<BuildJob> MakeJob() {
+    BuildJob build;
+    build.user = context_.user;
+    build.user_name = UserName(request_);
+    EnvironmentJob& job = build.job;
+    job.packages = request_.spec.packages;
+    job.masked = request_.SecretValues();
+    job.environment = BuildEnvironment(request_.environment);
+    for (const auto& [name, value] : request_.secrets) job.environment[name] = value;
+    job.environment[run::env::kRunKey] = request_.spec.key;
+    ca_bundle_ = FindCaBundle(request_.environment);
+
+    TENON_TRY_VOID(MakeDirs(home_.cache(), 0700));
+    TENON_TRY_VOID(MakeDirs(home_.tools(), 0700));
+    auto uv = EnsureStaticUv(home_.tools(), job.environment, stop_);
+    if (!uv.ok()) reporter_.OnOutput("without uv: " + uv.error().message + "\n");
+    if (stop_) return Unavailable("stopped");
+    if (WantsConda(job.packages)) TENON_TRY_VOID(Stage(&job));
+
+    // From here on as it is seen inside.
+    job.environment.erase("PATH");
+    job.environment.erase("HOME");
+    job.prefix = executor::kPrefixInside;
+    job.cache = std::string(kInside) + "/cache";
+    job.tools = std::string(kInside) + "/tools";
+    job.scratch = std::string(kInside) + "/scratch";
+    job.project = std::string(kInside) + "/project";
+    if (!staged_.empty()) job.staged = std::string(kInside) + "/staged";
+    if (!ca_bundle_.empty()) job.ca_bundle = std::string(kInside) + "/ca.pem";
+    return build;
+  }
+
+  Status Stage(EnvironmentJob* job) {
+    EnvironmentJob on_host = *job;
+    on_host.prefix = home_.environment(key_) + ".staged";
+    on_host.cache = home_.cache();
+    on_host.tools = home_.tools();
+    on_host.scratch = request_.run.Folder().container() + "/stage-scratch";
+    on_host.project = request_.run.Folder().work();
+    on_host.ca_bundle = ca_bundle_;
+    auto staged = StageConda(on_host, executor::kPrefixInside, reporter_, stop_);
+    if (staged.ok()) {
+      staged_ = on_host.prefix;
+      return {};
+    }
+    (void)RemoveTree(on_host.prefix).ok();
+    // The image may have a tool of its own.
+    if (staged.error().kind == ErrorKind::kNotFound) return {};
+    if (staged.error().kind == ErrorKind::kUnavailable &&
+        staged.error().message.starts_with(kNoChannel)) {
+      job->no_channel = true;
+      return {};
+    }
+    return staged;
+  }
+
+  Result<executor::ContainerPlan> Plan(const BuildJob& build) {
+    executor::ContainerPlan plan;
+    plan.image = base_.id;
+    plan.rootless = context_.info.rootless;
+    plan.machine_memory_bytes = context_.info.memory_bytes;
+    plan.limits.network = "host";  // proxies and indexes of this machine, its loopback included
+    plan.labels = {{kLabelKind, "build"},
+                   {kLabelKey, key_},
+                   {kLabelRun, request_.run.run_id},
+                   {kLabelHome, request_.run.home}};
+    plan.command = {executor::kRunnerInside, "build"};
+    TENON_TRY(std::string runner, ReadLink("/proc/self/exe"));
+    scratch_ = request_.run.Folder().container() + "/scratch";
+    TENON_TRY_VOID(MakeDirs(scratch_, 0700));
+    plan.mounts = {{runner, executor::kRunnerInside, true},
+                   {home_.cache(), build.job.cache, false},
+                   {home_.tools(), build.job.tools, false},
+                   {scratch_, build.job.scratch, false},
+                   {request_.run.Folder().work(), build.job.project, true}};
+    if (!staged_.empty()) plan.mounts.push_back({staged_, build.job.staged, true});
+    if (!ca_bundle_.empty()) plan.mounts.push_back({ca_bundle_, build.job.ca_bundle, true});
+    for (const std::string& folder : LocalSources(request_, build.job.environment)) {
+      plan.mounts.push_back({folder, folder, true});
+    }
+    if (!request_.spec.shared_directory.empty()) {
+      TENON_TRY(std::string share,
+                ExpandHome(request_.spec.shared_directory, request_.environment));
+      TENON_TRY_VOID(MakeDirs(share));
+      plan.mounts.push_back({share, executor::kShareInside, true});
+    }
+    return plan;
+  }
+
+  Result<std::pair<std::string, MadeEnvironment>> MakeInside(const BuildJob& build) {
+    TENON_TRY(executor::ContainerPlan plan, Plan(build));
+    TENON_TRY(json::Object config, executor::ContainerConfig(plan));
+    TENON_TRY(std::string id,
+              context_.engine.Create("tenon-build-" + key_ + "-" + RandomHex(4), config));
+    BuildContainer container(context_.engine, id);
+    TENON_TRY(docker::Stream stream, context_.engine.Attach(id, /*with_stdin=*/true));
+    TENON_TRY_VOID(context_.engine.Start(id));
+    const std::string text = build.ToText();
+    TENON_TRY_VOID(WriteAll(stream.fd.get(), std::to_string(text.size()) + "\n" + text));
+    TENON_TRY(MadeEnvironment made, Listen(stream, id));
+    TENON_TRY(std::string image, Commit(id, made));
+    return std::pair(std::move(image), std::move(made));
+  }
+
+  // Until the container has told the result, or is gone.
+  Result<MadeEnvironment> Listen(docker::Stream& stream, const std::string& id) {
+    BuildAnswer answer(reporter_);
+    std::string stray;  // what it says elsewhere is of interest when it dies
+    docker::FrameDecoder frames([&](int which, std::string_view bytes) {
+      if (which == 1) return answer.Feed(bytes);
+      stray.append(bytes.substr(0, 4096 - std::min<size_t>(stray.size(), 4096)));
+    });
+    TENON_TRY_VOID(frames.Feed(stream.buffered));
+    char piece[65536];
+    while (!answer.result()) {
+      if (stop_) return Unavailable("stopped");
+      pollfd ready{stream.fd.get(), POLLIN, 0};
+      if (::poll(&ready, 1, kPollMs) <= 0) continue;
+      ssize_t count = ::read(stream.fd.get(), piece, sizeof piece);
+      if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (count <= 0) return HowItDied(id, stray);
+      TENON_TRY_VOID(frames.Feed(std::string_view(piece, static_cast<size_t>(count))));
+    }
+    return *answer.result();
+  }
+
+  Error HowItDied(const std::string& id, const std::string& stray) {
+    auto container = context_.engine.Find(id);
+    if (!container.ok()) {
+      return Unavailable("the engine went away while the environment was being made: " +
+                         container.error().message)
+          .WithHint("start it and submit again; nothing half-made is left");
+    }
+    if (!*container) {
+      return Unavailable(
+                 "the container in which the environment was being made was removed by "
+                 "someone else")
+          .WithHint("submit again");
+    }
+    std::string message = "the container in which the environment was being made ended early";
+    if ((*container)->out_of_memory) message += ": out of memory";
+    if (!(*container)->error.empty()) message += ": " + ForTerminal((*container)->error);
+    if (!stray.empty()) message += ": " + ForTerminal(Trim(stray));
+    return Unavailable(message + " (exit code " + std::to_string((*container)->exit_code) + ")");
+  }
+
+  Result<std::string> Commit(const std::string& id, const MadeEnvironment& made) {
+    const int64_t begin = SystemClock().MonotonicUs();
+    reporter_.OnProgress("image", "storing " + HumanBytes(made.bytes), 0, 0);
+    json::Object config;
+    json::Array env;
+    std::string path = kDefaultPath;
+    for (const auto& [name, value] : base_.env) {
+      if (name == "PATH") {
+        path = value;
+      } else {
+        env.push_back(json::Value(name + "=" + value));
+      }
+    }
+    env.push_back(json::Value("PATH=" + std::string(executor::kPrefixInside) + "/bin:" + path));
+    config["Env"] = std::move(env);
+    json::Object labels;
+    for (const auto& [name, value] : base_.labels) labels[name] = value;
+    labels[kLabelKind] = "environment";
+    labels[kLabelKey] = key_;
+    labels[kLabelHome] = request_.run.home;
+    labels[kLabelRun] = request_.run.run_id;
+    labels["tenon.base"] = request_.spec.container.image;
+    labels["tenon.file"] = request_.spec.packages.file;
+    labels["tenon.python"] = made.python_version;
+    config["Labels"] = std::move(labels);
+    config["User"] = base_.user;
+    config["WorkingDir"] = base_.working_dir.empty() ? "/" : base_.working_dir;
+    json::Array entrypoint, command;
+    for (const std::string& word : base_.entrypoint) entrypoint.push_back(json::Value(word));
+    for (const std::string& word : base_.command) command.push_back(json::Value(word));
+    if (entrypoint.empty() && command.empty()) command.push_back("/bin/sh");
+    config["Entrypoint"] = std::move(entrypoint);
+    config["Cmd"] = std::move(command);
+    auto image = context_.engine.Commit(id, kImageRepository, key_,
+                                        "environment of " + request_.spec.packages.file, config);
+    if (!image.ok()) return std::move(image).error().Wrap("storing the environment's image");
+    reporter_.OnStep(
+        {"image", SystemClock().MonotonicUs() - begin, std::string(kImageRepository) + ":" + key_});
+    return image;
+  }
+
+  EngineContext& context_;
+  const StartRequest& request_;
+  const docker::Image& base_;
+  std::string key_;
+  run::Home home_;
+  Handover& handover_;
+  const std::atomic<bool>& stop_;
+  JournalBuildReporter reporter_;
+  std::string ca_bundle_;
+  std::string staged_;
+  std::string scratch_;
+};
+
+}  // namespace
+
+std::string UserName(const StartRequest& request) {
+  std::string name;
+  for (char c : request.spec.user) {
+    bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    if (plain) name += c;
+  }
+  return name.empty() ? "user" : name;
+}
+
+Result<docker::Image> EnsureBaseImage(EngineContext& context, const run::ContainerSpec& spec,
+                                      Handover& handover, const std::atomic<bool>& stop) {
+  TENON_TRY(auto image, context.engine.FindImage(spec.image));
+  if (!image) {
+    const int64_t begin = SystemClock().MonotonicUs();
+    ProgressThrottle throttle;
+    auto pulled = context.engine.Pull(
+        spec.image,
+        [&](const docker::PullProgress& progress) {
+          if (!throttle.Due()) return;
+          handover.Put(run::Progress{"pull",
+                                     spec.image + ": " + progress.what + ", " +
+                                         std::to_string(progress.layers_done) + " of " +
+                                         Count(progress.layers, "layer", "layers"),
+                                     progress.bytes, progress.total});
+        },
+        [&] { return stop.load(); });
+    if (!pulled.ok()) return PullError(spec.image, spec.image_where, std::move(pulled).error());
+    TENON_TRY(image, context.engine.FindImage(spec.image));
+    if (!image) return Gone(spec.image);
+    handover.Put(run::Step{"pull", SystemClock().MonotonicUs() - begin,
+                           spec.image + ", " + HumanBytes(image->size)});
+  }
+  return std::move(*image);
+}
+
+Result<ImageEnvironment> EnsureEnvironmentImage(EngineContext& context, const StartRequest& request,
+                                                const docker::Image& base, Handover& handover,
+                                                const std::atomic<bool>& stop) {
+  const run::RunSpec& spec = request.spec;
+  ImageEnvironment result;
+  result.ready.base = spec.container.image;
+  result.ready.base_id = base.id;
+  result.ready.file = spec.packages.file;
+  if (!spec.managed_environment || spec.packages.empty()) {
+    result.ready.kind = "base image";
+    result.ready.name = spec.container.image;
+    result.ready.reused = true;
+    result.ready.bytes = base.size;
+    result.image = base.id;
+    handover.Put(result.ready);
+    return result;
+  }
+  const std::string key = environment::EnvironmentKey(spec.packages, base.id, Platform(base));
+  const std::string name = std::string(kImageRepository) + ":" + key;
+  auto there = [&](const EnvironmentRecord&) -> Result<bool> {
+    TENON_TRY(auto image, context.engine.FindImage(name));
+    if (image) result.image = image->id;
+    return image.has_value();
+  };
+  auto make = [&]() -> Result<EnvironmentRecord> {
+    ImageBuild build(context, request, base, key, handover, stop);
+    TENON_TRY(auto made, build.Run());
+    for (const run::Notice& notice : made.second.notices) handover.Put(notice);
+    EnvironmentRecord record;
+    record.ready = result.ready;
+    record.ready.kind = "image";
+    record.ready.name = name;
+    record.ready.python_version = made.second.python_version;
+    record.ready.packages = made.second.installed;
+    record.ready.bytes = made.second.bytes;
+    record.image_id = result.image = made.first;
+    record.socket = context.engine.socket();
+    return record;
+  };
+  TENON_TRY(EnvironmentRecord record,
+            EnsureEnvironment(request, key, {there, make}, handover, stop));
+  result.ready = record.ready;
+  result.python = std::string(executor::kPrefixInside) + "/bin/python";
+  return result;
+}
+
+}  // namespace tenon::runner

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The image a script runs in: the base image, with the project's environment in it where it asks
+// for one. Made once per key, as `tenon/env:<key>`.
+#ifndef TENON_RUNNER_ENVIRONMENT_IMAGE_H_
+#define TENON_RUNNER_ENVIRONMENT_IMAGE_H_
+
+#include <atomic>
+#include <string>
+
+#include "base/process.h"
+#include "base/result.h"
+#include "docker/engine.h"
+#include "run/event.h"
+#include "runner/handover.h"
+#include "runner/request.h"
+
+namespace tenon::runner {
+
+inline constexpr const char* kImageRepository = "tenon/env";
+inline constexpr const char* kLabelKind = "tenon.kind";  // "run", "build", "environment"
+inline constexpr const char* kLabelRun = "tenon.run";    // run id
+inline constexpr const char* kLabelKey = "tenon.key";    // of the environment
+inline constexpr const char* kLabelHome = "tenon.home";  // whose it is
+
+// What a container is made with, found out once.
+struct EngineContext {
+  docker::Engine engine;
+  docker::EngineInfo info;
+  Credentials user;  // who the script is inside: us, or root where root inside is us
+};
+
+// The base image, pulled when it is not there.
+Result<docker::Image> EnsureBaseImage(EngineContext& context, const run::ContainerSpec& spec,
+                                      Handover& handover, const std::atomic<bool>& stop);
+
+struct ImageEnvironment {
+  run::EnvironmentReady ready;  // recorded already
+  std::string image;            // to make the container of
+  std::string python;           // interpreter inside; "" = find one there
+};
+
+// The environment's image: found, waited for, or made. Records what happens, EnvironmentReady
+// included. kInvalid when it is not there and the run configuration does not want it made.
+Result<ImageEnvironment> EnsureEnvironmentImage(EngineContext& context, const StartRequest& request,
+                                                const docker::Image& base, Handover& handover,
+                                                const std::atomic<bool>& stop);
+
+// Of the runs' user; "user" when there is no name.
+std::string UserName(const StartRequest& request);
+
+}  // namespace tenon::runner
+
+#endif  // TENON_RUNNER_ENVIRONMENT_IMAGE_H_

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/environments.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "run/members.h"
+#include "runner/facts.h"
+
+namespace tenon::runner {
+namespace {
+
+constexpr useconds_t kLookUs = 100'000;
+constexpr off_t kLongestWithoutOutput = 16 << 20;
+
+int64_t ModifiedUs(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return 0;
+  return int64_t{info.st_mtim.tv_sec} * 1'000'000 + info.st_mtim.tv_nsec / 1000;
+}
+
+// A container outlives its runner, and its host segment is short: no output is in it.
+bool GoesOn(const std::string& segment) {
+  if (IsLockedByOther(segment).value_or(true)) return true;
+  struct stat info {};
+  if (::stat(segment.c_str(), &info) != 0 || info.st_size > kLongestWithoutOutput) return false;
+  auto facts = ReadFacts(segment);
+  return facts.ok() && facts->container && !facts->end;
+}
+
+}  // namespace
+
+json::Object EnvironmentRecord::ToJson() const {
+  json::Object o;
+  o["ready"] = run::EventToJson(ready);
+  o["asked"] = packages.ToJson();
+  o["image_id"] = run::ToJsonText(image_id);
+  o["socket"] = run::ToJsonText(socket);
+  o["created_us"] = created_us;
+  o["duration_us"] = duration_us;
+  return o;
+}
+
+Result<EnvironmentRecord> EnvironmentRecord::FromJson(const json::Object& object) {
+  EnvironmentRecord record;
+  run::Members in(object);
+  if (const json::Object* ready = in.ReadObject("ready")) {
+    TENON_TRY(run::Event event, run::EventFromJson(run::EventType::kEnvironmentReady, *ready));
+    record.ready = std::move(std::get<run::EnvironmentReady>(event));
+  }
+  if (const json::Object* asked = in.ReadObject("asked")) {
+    TENON_TRY(record.packages, run::Packages::FromJson(*asked));
+  }
+  in.Read("image_id", record.image_id);
+  in.Read("socket", record.socket);
+  in.Read("created_us", record.created_us);
+  in.Read("duration_us", record.duration_us);
+  TENON_TRY_VOID(in.status());
+  return record;
+}
+
+Result<std::optional<EnvironmentRecord>> Environments::Find(const std::string& key) const {
+  const std::string path = folder(key) + "/environment.json";
+  auto text = ReadFile(path);
+  if (!text.ok() && text.error().kind == ErrorKind::kNotFound) {
+    return std::optional<EnvironmentRecord>();
+  }
+  if (!text.ok()) return std::move(text).error();
+  auto value = json::Parse(*text);
+  // A damaged record is as good as none: the environment is made again.
+  if (!value.ok() || !value->is_object()) return std::optional<EnvironmentRecord>();
+  auto record = EnvironmentRecord::FromJson(value->get_object());
+  if (!record.ok() || record->ready.key != key) return std::optional<EnvironmentRecord>();
+  return std::optional<EnvironmentRecord>(std::move(*record));
+}
+
+Status Environments::Save(const EnvironmentRecord& record) const {
+  TENON_TRY_VOID(MakeDirs(folder(record.ready.key), 0700));
+  return WriteFileAtomically(folder(record.ready.key) + "/environment.json",
+                             json::Print(record.ToJson()) + "\n", 0644, Durability::kPowerLoss);
+}
+
+Status Environments::MarkUsed(const std::string& key, const std::string& run_id) const {
+  const std::string runs = folder(key) + "/runs";
+  TENON_TRY_VOID(MakeDirs(runs, 0700));
+  return WriteFileAtomically(runs + "/" + run_id, "", 0644, Durability::kProcess);
+}
+
+Result<std::vector<ListedEnvironment>> Environments::List() const {
+  std::vector<ListedEnvironment> listed;
+  auto names = ListDir(home_.environments());
+  if (!names.ok() && names.error().kind == ErrorKind::kNotFound) return listed;
+  if (!names.ok()) return std::move(names).error();
+  for (const std::string& key : *names) {
+    auto record = Find(key);
+    if (!record.ok() || !*record) continue;
+    ListedEnvironment one;
+    one.record = std::move(**record);
+    one.last_used_us = one.record.created_us;
+    std::vector<std::pair<int64_t, std::string>> runs;
+    for (const std::string& run : ListDir(folder(key) + "/runs").value_or({})) {
+      const int64_t used = ModifiedUs(folder(key) + "/runs/" + run);
+      one.last_used_us = std::max(one.last_used_us, used);
+      const std::string segment = run::RunFolder(home_, run).host_segment();
+      if (!Exists(segment)) continue;  // the run was deleted
+      runs.emplace_back(used, run);
+    }
+    one.in_use = InUse(key);
+    std::sort(runs.begin(), runs.end());
+    for (auto& [used, run] : runs) one.runs.push_back(std::move(run));
+    listed.push_back(std::move(one));
+  }
+  std::stable_sort(listed.begin(), listed.end(),
+                   [](const auto& a, const auto& b) { return a.last_used_us > b.last_used_us; });
+  return listed;
+}
+
+bool Environments::InUse(const std::string& key, const std::string& except) const {
+  for (const std::string& run : ListDir(folder(key) + "/runs").value_or({})) {
+    const std::string segment = run::RunFolder(home_, run).host_segment();
+    if (run != except && Exists(segment) && GoesOn(segment)) return true;
+  }
+  return false;
+}
+
+Status Environments::Remove(const std::string& key) const {
+  // The record first: what follows may be cut short.
+  TENON_TRY_VOID(RemoveFile(folder(key) + "/environment.json"));
+  return RemoveTree(folder(key));
+}
+
+Result<FileLock> Environments::Lock(const std::string& key, const std::function<void()>& on_wait,
+                                    const std::atomic<bool>& stop) const {
+  TENON_TRY_VOID(MakeDirs(home_.environments(), 0700));
+  const std::string path = folder(key) + ".lock";
+  for (bool first = true;; first = false) {
+    auto lock = FileLock::Take(path, /*wait=*/false);
+    if (lock.ok() || lock.error().kind != ErrorKind::kUnavailable) return lock;
+    if (first) on_wait();
+    if (stop) return Unavailable("stopped while waiting for the environment");
+    ::usleep(kLookUs);
+  }
+}
+
+}  // namespace tenon::runner
