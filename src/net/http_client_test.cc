@@ -114,6 +114,8 @@ TEST(HttpClientTest, EveryWayToEndABodyIsUnderstoodHoweverItIsCut) {
       "HTTP/1.1 200 OK\r\ncontent-length: 21\r\nX-A: b\r\n\r\n" + std::string(body),
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-A: b\r\n\r\n"
       "5;ext=1\r\nhello\r\n10\r\n, world\nand more\r\n0\r\nTrailer: x\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nX-A: b\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "1\r\nh\r\n14\r\nello, world\nand more\r\n0\r\n\r\n",
       "HTTP/1.0 200 OK\r\nX-A: b\r\n\r\n" + std::string(body),
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 21\r\n\r\n" +
           std::string(body),
@@ -128,6 +130,18 @@ TEST(HttpClientTest, EveryWayToEndABodyIsUnderstoodHoweverItIsCut) {
       EXPECT_EQ(whole->head.Header("absent"), "");
       EXPECT_EQ(whole->head.Header("Trailer"), "");
       EXPECT_EQ(whole->body, body);
+    }
+  }
+}
+
+TEST(HttpClientTest, AnEmptyBodyInChunksIsUnderstoodHoweverItIsCut) {
+  for (const char* end : {"0\r\n\r\n", "0;a=b\r\n\r\n", "000\r\nX: y\r\n\r\n"}) {
+    for (const size_t size : {size_t{1}, size_t{3}, size_t{4}, std::string::npos}) {
+      Peer peer(Answers(std::string("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n") + end,
+                        size));
+      auto whole = Ask(peer);
+      ASSERT_TRUE(whole.ok()) << whole.error().message << end;
+      EXPECT_EQ(whole->body, "");
     }
   }
 }
@@ -160,15 +174,24 @@ TEST(HttpClientTest, GarbageIsAnErrorOfItsOwn) {
 }
 
 TEST(HttpClientTest, AHeadWithoutEndIsRefused) {
-  Peer peer([](int fd) {
-    ReadHeadOf(fd);
-    Say(fd, "HTTP/1.1 200 OK\r\n");
-    for (int i = 0; i < 2000; ++i) Say(fd, "X-Name: " + std::string(100, 'x') + "\r\n");
-    ReadToEnd(fd);
-  });
-  auto whole = Ask(peer);
-  ASSERT_FALSE(whole.ok());
-  EXPECT_EQ(whole.error().kind, ErrorKind::kCorrupt) << whole.error().message;
+  const std::pair<const char*, std::string> cases[] = {
+      {"HTTP/1.1 200 OK\r\n", "X-Name: " + std::string(100, 'x') + "\r\n"},
+      {"HTTP/1.1 200 OK\r\nX-Name: ", std::string(100, 'x')},
+      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;", std::string(100, 'x')},
+      {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
+       "X: " + std::string(97, 'x') + "\r\n"},
+  };
+  for (const auto& [begin, more] : cases) {
+    Peer peer([begin = begin, more = more](int fd) {
+      ReadHeadOf(fd);
+      Say(fd, begin);
+      for (int i = 0; i < 5000; ++i) Say(fd, more);
+      ReadToEnd(fd);
+    });
+    auto whole = Ask(peer);
+    ASSERT_FALSE(whole.ok()) << begin;
+    EXPECT_EQ(whole.error().kind, ErrorKind::kCorrupt) << begin << whole.error().message;
+  }
 }
 
 TEST(HttpClientTest, AnAnswerOverTheLimitIsRefused) {
