@@ -40,7 +40,7 @@ Result<std::pair<std::string, Limit>> ParseUlimit(const std::string& text) {
 Result<json::Array> Ulimits(const ContainerPlan& plan) {
   std::map<std::string, Limit> limits;
   // An engine without root can't raise what its user may not.
-  if (!plan.rootless) {
+  if (plan.pinned_memory && !plan.rootless) {
     limits["memlock"] = {-1, -1};
     limits["stack"] = {kStackBytes, kStackBytes};
   }

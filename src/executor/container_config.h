@@ -43,6 +43,7 @@ struct ContainerPlan {
   Environment env;                                         // nothing secret: everybody can look
   run::ContainerSpec limits;
   bool rootless = false;
+  bool pinned_memory = false;        // for GPUs: no limit on locked memory, a large stack
   int64_t machine_memory_bytes = 0;  // 0: not known
 };
 

@@ -69,12 +69,11 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(MakeExecutor, KindsOfLaterVersionsAreRefusedInWords) {
   ASSERT_TRUE(MakeExecutor(run::ExecutorKind::kProcess).ok());
-  for (run::ExecutorKind kind : {run::ExecutorKind::kContainer, run::ExecutorKind::kSpark}) {
-    auto executor = MakeExecutor(kind);
-    ASSERT_FALSE(executor.ok());
-    EXPECT_EQ(executor.error().kind, ErrorKind::kInvalid);
-    EXPECT_NE(executor.error().message.find("not in this version"), std::string::npos);
-  }
+  ASSERT_TRUE(MakeExecutor(run::ExecutorKind::kContainer).ok());
+  auto executor = MakeExecutor(run::ExecutorKind::kSpark);
+  ASSERT_FALSE(executor.ok());
+  EXPECT_EQ(executor.error().kind, ErrorKind::kInvalid);
+  EXPECT_NE(executor.error().message.find("not in this version"), std::string::npos);
 }
 
 }  // namespace

@@ -106,9 +106,13 @@ class ContainerMaker {
   }
 
   Result<std::optional<run::ContainerMade>> MakeAgain(const Error& refused) {
-    auto next = gpu::NextWay(access_, refused.message, FactsOf(context_));
-    if (!next) return std::optional<run::ContainerMade>();
-    access_ = std::move(*next);
+    if (auto next = gpu::NextWay(access_, refused.message, FactsOf(context_))) {
+      access_ = std::move(*next);
+    } else if (pinned_memory_ && refused.message.find("rlimit") != std::string::npos) {
+      pinned_memory_ = false;  // the engine itself may not do that
+    } else {
+      return std::optional<run::ContainerMade>();
+    }
     TENON_TRY(run::ContainerMade made, Make());
     return std::optional<run::ContainerMade>(std::move(made));
   }
@@ -160,6 +164,7 @@ class ContainerMaker {
     plan.image = environment_.image;
     plan.rootless = context_.info.rootless;
     plan.machine_memory_bytes = context_.info.memory_bytes;
+    plan.pinned_memory = pinned_memory_ && access_.way != gpu::Way::kNone;
     plan.limits = spec.container;
     plan.command = {executor::kRunnerInside, "init"};
     plan.labels = {{kLabelKind, "run"},
@@ -201,6 +206,7 @@ class ContainerMaker {
   docker::Image base_;
   ImageEnvironment environment_;
   gpu::Access access_;
+  bool pinned_memory_ = true;
   std::string shim_, share_, passwd_, group_;
 };
 

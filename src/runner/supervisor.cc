@@ -112,13 +112,17 @@ void Supervisor::BeginPreparing() {
   });
 }
 
-void Supervisor::OnHandover() {
-  bool done = worker_done_;
+void Supervisor::RecordHandedOver() {
   for (run::Event& event : handover_.TakeAll()) {
     if (auto* made = std::get_if<run::ContainerMade>(&event)) container_ = *made;
     recorder_.Append(std::move(event));
   }
   syncer_.MarkDirty();
+}
+
+void Supervisor::OnHandover() {
+  bool done = worker_done_;  // before the events are taken: none comes after it
+  RecordHandedOver();
   if (!done) return;
   worker_.join();  // hands prepared_ over
   loop_.RemoveFd(handover_.fd());
@@ -154,8 +158,7 @@ void Supervisor::StartScript(Prepared prepared) {
   if (prepared.remake) {
     exec.remake = [this, remake = std::move(prepared.remake)](const Error& refused) {
       auto again = remake(refused);
-      if (again.ok() && *again) container_ = **again;
-      OnHandover();
+      RecordHandedOver();
       return again;
     };
   }

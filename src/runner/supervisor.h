@@ -49,6 +49,7 @@ class Supervisor {
   // Steps, in order.
   void BeginPreparing();
   void OnHandover();
+  void RecordHandedOver();
   void OnPrepared(Result<Prepared> prepared);
   void StartScript(Prepared prepared);
   void OnScriptOver(ScriptRun::Over over);

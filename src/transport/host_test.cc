@@ -31,7 +31,7 @@ class LocalUnderTest : public HostUnderTest {
   std::vector<std::string> cat() override { return {"/bin/cat"}; }
   std::vector<std::string> exit3() override { return {"/bin/sh", "-c", "printf bad >&2; exit 3"}; }
   void Append(const std::string& path, const std::string& bytes) override {
-    auto fd = OpenFile(path, O_WRONLY | O_APPEND);
+    auto fd = OpenFile(path, O_WRONLY | O_APPEND | O_CREAT);
     TENON_CHECK(fd.ok() && WriteAll(fd->get(), bytes).ok());
   }
   void Lock(const std::string& path) override {
