@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.h"
@@ -176,8 +177,20 @@ class Builder {
          {std::pair("UV_FIND_LINKS", ','), std::pair("PIP_FIND_LINKS", ' ')}) {
       auto found = env_.find(name);
       if (found == env_.end()) continue;
-      found->second = ExistingFolders(found->second, separator, missing);
+      std::vector<std::string> gone;
+      found->second = ExistingFolders(found->second, separator, gone);
+      for (std::string& folder : gone) {
+        bool known = std::find(missing.begin(), missing.end(), folder) != missing.end();
+        if (!known) missing.push_back(std::move(folder));
+      }
       if (found->second.empty()) env_.erase(found);
+    }
+    if (!missing.empty()) {
+      notices_.push_back(
+          {run::Level::kWarning,
+           "PIP_FIND_LINKS or UV_FIND_LINKS names what is not here: " + Join(missing, ", "),
+           "a folder inside the project, named by --find-links in its file, is "
+           "there on every target"});
     }
     // uv has no variable for it.
     if (IsTrue(env_, "PIP_NO_INDEX")) {
@@ -359,7 +372,8 @@ class Builder {
     }
     made.python_version = interpreter->version;
     made.installed = ListInstalled(job_.prefix);
-    made.notices = recipe_.notices;
+    made.notices = std::move(notices_);
+    made.notices.insert(made.notices.end(), recipe_.notices.begin(), recipe_.notices.end());
     for (run::Notice& notice : made.notices) notice.text = Masker(masked_).Mask(notice.text);
     made.bytes = TreeBytes(job_.prefix);
     (void)RemoveTree(job_.scratch).ok();
@@ -375,6 +389,7 @@ class Builder {
   Environment env_;
   Found found_;
   Recipe recipe_;
+  std::vector<run::Notice> notices_;
   std::string learned_;  // why an earlier way was given up
 };
 

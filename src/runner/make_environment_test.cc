@@ -5,12 +5,14 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <thread>
 
 #include "base/file.h"
+#include "base/source_tree.h"
 #include "base/temp_folder.h"
 #include "base/text.h"
 #include "runner/environment_job.h"
@@ -179,6 +181,37 @@ TEST_F(MakeEnvironmentTest, TheNamedInterpreterMustBeWhatTheFileAsksFor) {
   ASSERT_FALSE(made.ok());
   EXPECT_TRUE(made.error().message.starts_with("aml_config/c.yml:3: python=3.5.2"))
       << made.error().message;
+}
+
+TEST_F(MakeEnvironmentTest, WithoutAnIndexAFolderOfWheelsIsEnough) {
+  NeedUv();
+  AddWheel("tenon-demo", "1.2", "");
+  job_.packages.pip = {{"tenon-demo==1.2", "tenon-demo", "aml_config/c.yml:4"}};
+  job_.packages.pip_options = {{"--find-links ./wheels", "", "aml_config/c.yml:3"}};
+  job_.environment["PIP_NO_INDEX"] = "1";
+  job_.environment["UV_FIND_LINKS"] = "/nonexistent/wheels";
+  job_.environment.erase("PIP_FIND_LINKS");
+  auto made = Make();
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ(VersionOf(*made, "tenon-demo"), "1.2");
+  ASSERT_EQ(made->notices.size(), 1u) << "a folder that is not there is said";
+  EXPECT_NE(made->notices[0].text.find("/nonexistent/wheels"), std::string::npos);
+  job_.packages.pip = {{"six", "six", "aml_config/c.yml:5"}};
+  EXPECT_FALSE(Make().ok()) << "the index was asked after all";
+}
+
+TEST_F(MakeEnvironmentTest, ACondaThatReachesNoChannelLeavesPypi) {
+  NeedUv();
+  std::string sample = SourcePath("tests/data/tools/conda-offline.txt");
+  Write(folder_ / "bin/micromamba", "#!/bin/sh\ncat " + sample + " >&2\nexit 1\n");
+  ASSERT_EQ(::chmod((folder_ / "bin/micromamba").c_str(), 0755), 0);
+  job_.environment["PATH"] = folder_ / "bin:" + job_.environment["PATH"];
+  job_.packages.conda = {{"six=1.16", "six", "aml_config/c.yml:4"}};
+  auto made = Make();
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ(VersionOf(*made, "six"), "1.16.0");
+  EXPECT_EQ(made->notices.size(), 1u);
+  EXPECT_NE(reporter_.output.find("CondaHTTPError"), std::string::npos) << "it was not asked";
 }
 
 TEST_F(MakeEnvironmentTest, ALockFileGivesExactlyWhatItNames) {
