@@ -32,6 +32,8 @@ const std::vector<Command>& AllCommands() {
   static const std::vector<Command> commands = {
       SubmitCommand(),
       LogsCommand(),
+      ExecCommand(),
+      ShellCommand(),
       CancelCommand(),
       StatusCommand(),
       PsCommand(),

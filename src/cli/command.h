@@ -65,6 +65,8 @@ Command RerunCommand();
 Command CancelCommand();
 Command StatusCommand();
 Command LogsCommand();
+Command ExecCommand();
+Command ShellCommand();
 Command PsCommand();
 Command RunsCommand();
 Command RunsDeleteCommand();

@@ -147,4 +147,12 @@ Result<Recovered> DirectLaunch::Recover(const std::string& run_id) {
   return Recovered{state, json::GetBool(answer, "recovered")};
 }
 
+Result<std::vector<std::string>> DirectLaunch::EnterCommand(const std::string& run_id, bool tty,
+                                                            const std::vector<std::string>& words) {
+  TENON_TRY(std::string path, EnsureRunner());
+  std::vector<std::string> argv = {path, run::kVerbExec, home_, run_id, tty ? "tty" : "plain"};
+  argv.insert(argv.end(), words.begin(), words.end());
+  return argv;
+}
+
 }  // namespace tenon::launch

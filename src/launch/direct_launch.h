@@ -19,6 +19,8 @@ class DirectLaunch : public Launch {
   Result<run::RunnerStarted> Start(const StartRequest& request) override;
   Result<run::State> Cancel(const CancelRequest& request) override;
   Result<Recovered> Recover(const std::string& run_id) override;
+  Result<std::vector<std::string>> EnterCommand(const std::string& run_id, bool tty,
+                                                const std::vector<std::string>& words) override;
 
  private:
   // The runner's path on the host, after making sure that it is there.

@@ -47,4 +47,13 @@ Result<Recovered> FakeLaunch::Recover(const std::string& run_id) {
   return Recovered{run.state, true};
 }
 
+Result<std::vector<std::string>> FakeLaunch::EnterCommand(const std::string& run_id, bool tty,
+                                                          const std::vector<std::string>& words) {
+  if (auto error = TakeError()) return std::move(*error);
+  if (runs_.count(run_id) == 0) return NotFound("run " + run_id + " has not started here");
+  std::vector<std::string> argv = {"enter", run_id, tty ? "tty" : "plain"};
+  argv.insert(argv.end(), words.begin(), words.end());
+  return argv;
+}
+
 }  // namespace tenon::launch

@@ -20,6 +20,8 @@ class FakeLaunch : public Launch {
   Result<run::RunnerStarted> Start(const StartRequest& request) override;
   Result<run::State> Cancel(const CancelRequest& request) override;
   Result<Recovered> Recover(const std::string& run_id) override;
+  Result<std::vector<std::string>> EnterCommand(const std::string& run_id, bool tty,
+                                                const std::vector<std::string>& words) override;
 
   // The next call of any kind fails with this and changes nothing.
   void FailNext(Error error) { next_error_ = std::move(error); }

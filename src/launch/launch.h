@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/process.h"
 #include "base/result.h"
@@ -62,6 +63,11 @@ class Launch {
   // Makes sure that a run whose runner is gone has its end on record. A live run is left alone.
   // kNotFound: the host does not know the run, so it never started there.
   virtual Result<Recovered> Recover(const std::string& run_id) = 0;
+
+  // The command that runs `words` (none: a shell) on our own standard streams where the run's
+  // script is: in its container, or in its folder. To be started in our place.
+  virtual Result<std::vector<std::string>> EnterCommand(const std::string& run_id, bool tty,
+                                                        const std::vector<std::string>& words) = 0;
 };
 
 }  // namespace tenon::launch

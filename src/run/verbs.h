@@ -17,6 +17,10 @@
 //            run is left alone.
 //   version  no input; prints the first line only
 //
+//   exec     HOME RUN FLAGS COMMAND...: runs a command where the script is, on our own standard
+//            streams, and exits with its code; 125 when it could not be started. FLAGS is "tty" or
+//            "plain". No COMMAND: a shell. Prints no first line
+//
 // Two more are for runners alone, as the first process of a container: `init` starts the script,
 // `build` makes an environment. They are told what to do as "<length>\n<JSON>", and print no first
 // line.
@@ -39,6 +43,7 @@ inline constexpr const char* kVerbStart = "start";
 inline constexpr const char* kVerbCancel = "cancel";
 inline constexpr const char* kVerbRecover = "recover";
 inline constexpr const char* kVerbVersion = "version";
+inline constexpr const char* kVerbExec = "exec";
 inline constexpr const char* kVerbInit = "init";
 inline constexpr const char* kVerbBuild = "build";
 

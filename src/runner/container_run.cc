@@ -138,20 +138,10 @@ class ContainerMaker {
     job.keep_on_fail = spec.keep_on_fail;
     job.leftover_grace_us = std::min(spec.grace_us, kLeftoverGraceUs);
     job.secrets = request_.SecretValues();
-    Environment& env = job.environment;
-    env["HOME"] = executor::kHomeInside;
-    env["USER"] = env["LOGNAME"] = job.user_name;
-    env["XDG_CACHE_HOME"] = std::string(executor::kHomeInside) + "/.cache";
-    env["XDG_CONFIG_HOME"] = std::string(executor::kHomeInside) + "/.config";
-    for (const auto& [name, value] : spec.environment) env[name] = value;
-    for (const auto& [name, value] : request_.secrets) env[name] = value;
-    env[run::env::kPythonUnbuffered] = "1";
-    env[run::env::kRunKey] = spec.key;
-    env[run::env::kRunId] = spec.id;
-    env[run::env::kMetricsDir] = executor::kMetricsInside;
-    env[run::env::kOutputsDir] = std::string(executor::kWorkInside) + "/outputs";
-    env["PWD"] = executor::kWorkInside;
-    if (!share_.empty()) env[run::env::kShare] = executor::kShareInside;
+    job.environment = ContainerVariables(request_, job.user_name);
+    for (const auto& [name, value] : request_.secrets) job.environment[name] = value;
+    job.environment[run::env::kRunKey] = spec.key;
+    job.environment[run::env::kMetricsDir] = executor::kMetricsInside;
     return job.ToText();
   }
 
@@ -211,6 +201,22 @@ class ContainerMaker {
 };
 
 }  // namespace
+
+Environment ContainerVariables(const StartRequest& request, const std::string& user_name) {
+  const run::RunSpec& spec = request.spec;
+  Environment env;
+  env["HOME"] = executor::kHomeInside;
+  env["USER"] = env["LOGNAME"] = user_name;
+  env["XDG_CACHE_HOME"] = std::string(executor::kHomeInside) + "/.cache";
+  env["XDG_CONFIG_HOME"] = std::string(executor::kHomeInside) + "/.config";
+  for (const auto& [name, value] : spec.environment) env[name] = value;
+  env[run::env::kPythonUnbuffered] = "1";
+  env[run::env::kRunId] = spec.id;
+  env[run::env::kOutputsDir] = std::string(executor::kWorkInside) + "/outputs";
+  env["PWD"] = executor::kWorkInside;
+  if (!spec.shared_directory.empty()) env[run::env::kShare] = executor::kShareInside;
+  return env;
+}
 
 Result<Prepared> PrepareContainer(const StartRequest& request, Handover& handover,
                                   const std::atomic<bool>& stop) {

@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "base/process.h"
 #include "base/result.h"
 #include "run/event.h"
 #include "run/layout.h"
@@ -21,6 +22,10 @@ namespace tenon::runner {
 // ContainerMade last; an Error leaves no container.
 Result<Prepared> PrepareContainer(const StartRequest& request, Handover& handover,
                                   const std::atomic<bool>& stop);
+
+// What a process of the run finds in its environment inside the container, over the image's own;
+// without secrets and without what is the script's alone (its mark, its metrics).
+Environment ContainerVariables(const StartRequest& request, const std::string& user_name);
 
 // Copies outputs/ out of a container that was not given the run's own folder.
 Status CopyOutputs(const run::ContainerMade& container, const run::RunFolder& folder,

@@ -3,5 +3,5 @@
 #include "version.h"
 
 int main(int argc, char** argv) {
-  return tenon::runner::RunVerb(argc == 2 ? argv[1] : "", TENON_VERSION);
+  return tenon::runner::RunVerb({argv + 1, argv + argc}, TENON_VERSION);
 }

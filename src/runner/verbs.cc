@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "run/verbs.h"
 #include "runner/build_inside.h"
+#include "runner/exec.h"
 #include "runner/init.h"
 
 namespace tenon::runner {
@@ -36,7 +37,9 @@ bool IsVerb(std::string_view verb) {
 
 }  // namespace
 
-int RunVerb(std::string_view verb, const std::string& version) {
+int RunVerb(const std::vector<std::string>& words, const std::string& version) {
+  if (!words.empty() && words[0] == run::kVerbExec) return RunExec(words);
+  const std::string verb = words.size() == 1 ? words[0] : "";
   // As the first process of a container; nobody waits for a greeting there.
   if (verb == run::kVerbInit) return RunInit();
   if (verb == run::kVerbBuild) return RunBuildInside();

@@ -4,7 +4,7 @@
 #define TENON_RUNNER_VERBS_H_
 
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -22,7 +22,8 @@ Result<json::Object> Recover(const RunName& run, const std::string& version);
 Status Adopt(const RunName& run, const run::RunSpec& spec, const std::string& version);
 
 // Prints the first line, reads the request from standard input, prints the answer. The exit code.
-int RunVerb(std::string_view verb, const std::string& version);
+// `words`: the verb, and for `exec` what follows it.
+int RunVerb(const std::vector<std::string>& words, const std::string& version);
 
 }  // namespace tenon::runner
 

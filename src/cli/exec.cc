@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/print.h"
+#include "engine/runs.h"
+
+namespace tenon::cli {
+namespace {
+
+// The command of the host takes our place: terminal, signals and exit code are its own.
+Result<int> Enter(Session& session, const std::string& run, const std::vector<std::string>& words) {
+  TENON_TRY(const std::string run_id, session.ResolveRun(run));
+  TENON_TRY(engine::Context * context, session.Context());
+  const bool tty = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+  TENON_TRY(const std::vector<std::string> command,
+            context->launch->EnterCommand(run_id, tty, words));
+  FlushOut();
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  ::execv(argv[0], argv.data());
+  return FromErrno("starting " + command[0], errno);
+}
+
+}  // namespace
+
+Command ExecCommand() {
+  return {{{"exec"}},
+          "Run a command where a run's script is: in its container, or in its folder",
+          "In a container the command is the script's user, in the script's working directory, "
+          "with its variables (secrets left out). The exit code is the command's; 125 when it "
+          "could not be started.",
+          {"tenon exec last -- nvidia-smi", "tenon exec 12 -- ls -l outputs",
+           "tenon exec last -- python -c 'import torch; print(torch.cuda.is_available())'"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            SetUsage(app, "tenon exec [OPTIONS] RUN [--] COMMAND [ARGUMENTS...]");
+            app.prefix_command();
+            return [&app](Session& session) -> Result<int> {
+              std::vector<std::string> words = app.remaining();
+              if (!words.empty() && words.front().starts_with("-") && words.front() != "--") {
+                return UnknownOption(app, words.front());
+              }
+              if (words.empty()) {
+                return Invalid("no run is named").WithHint("write `tenon exec last -- COMMAND`");
+              }
+              const std::string run = words.front();
+              words.erase(words.begin());
+              if (!words.empty() && words.front() == "--") words.erase(words.begin());
+              if (words.empty()) {
+                return Invalid("no command is named")
+                    .WithHint("write `tenon exec " + run + " -- COMMAND`, or `tenon shell " + run +
+                              "` for a shell");
+              }
+              return Enter(session, run, words);
+            };
+          },
+          /*starts_script=*/true};
+}
+
+Command ShellCommand() {
+  return {{{"shell"}},
+          "Open a shell where a run's script is: in its container, or in its folder",
+          "The run must be going on, or its container must have been kept with "
+          "`submit --keep-on-fail`.",
+          {"tenon shell", "tenon shell 12"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            auto run = std::make_shared<std::string>("last");
+            app.add_option("RUN", *run, "The run: id, number, beginning of an id, or `last`");
+            return [run](Session& session) { return Enter(session, *run, {}); };
+          },
+          /*starts_script=*/true};
+}
+
+}  // namespace tenon::cli
