@@ -188,6 +188,36 @@ Environment BuildEnvironment(const Environment& users) {
   return env;
 }
 
+Environment BuildEnvironmentInside(const Environment& users) {
+  Environment env = BuildEnvironment(users);
+  for (const char* name : {"PATH",
+                           "HOME",
+                           "CONDARC",
+                           "NETRC",
+                           "CC",
+                           "CXX",
+                           "CFLAGS",
+                           "CXXFLAGS",
+                           "LDFLAGS",
+                           "CPPFLAGS",
+                           "CUDA_HOME",
+                           "CUDA_PATH",
+                           "LD_LIBRARY_PATH",
+                           "LIBRARY_PATH",
+                           "CPATH",
+                           "PKG_CONFIG_PATH",
+                           "PYENV_ROOT",
+                           "XDG_CONFIG_HOME",
+                           "XDG_CONFIG_DIRS",
+                           "SSH_AUTH_SOCK",
+                           "PIP_CONFIG_FILE",
+                           "UV_CONFIG_FILE",
+                           "SSL_CERT_DIR"}) {
+    env.erase(name);
+  }
+  return env;
+}
+
 std::string FindCaBundle(const Environment& environment) {
   for (const char* name : {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT"}) {
     std::string path = Get(environment, name);

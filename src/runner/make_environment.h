@@ -87,9 +87,11 @@ Result<std::string> EnsureStaticUv(const std::string& tools, const Environment& 
 
 // Of a user's environment on a host, what the tools of a build get: PATH, HOME, proxies, PIP_*,
 // UV_*, CONDA_*, MAMBA_*, SSL_* and the like. uv does not read pip's configuration files; what they
-// say about indexes is put into UV_* variables unless those are set. For a container, where HOME
-// and PATH are the image's, take these two out of it.
+// say about indexes is put into UV_* variables unless those are set.
 Environment BuildEnvironment(const Environment& users);
+// The same for a build in a container, without what names places of this machine: PATH, HOME,
+// LD_LIBRARY_PATH, compilers, configuration files.
+Environment BuildEnvironmentInside(const Environment& users);
 
 // The machine's CA bundle: SSL_CERT_FILE and the like of `environment`, else the usual places; ""
 // when there is none.

@@ -276,6 +276,13 @@ TEST_F(MakeEnvironmentTest, PipsConfigurationReachesUv) {
   EXPECT_EQ(env["UV_HTTP_TIMEOUT"], "9");
   EXPECT_FALSE(env.contains("SECRET_KEY"));
   EXPECT_FALSE(env.contains("CONDA_PREFIX"));
+  users["LD_LIBRARY_PATH"] = "/host/lib";
+  EXPECT_EQ(BuildEnvironment(users)["LD_LIBRARY_PATH"], "/host/lib");
+  Environment inside = BuildEnvironmentInside(users);
+  EXPECT_EQ(inside["UV_INDEX_URL"], env["UV_INDEX_URL"]) << "the user's pip.conf counts there too";
+  for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH"}) {
+    EXPECT_FALSE(inside.contains(name)) << name << " is this machine's";
+  }
   users["UV_INDEX_URL"] = "https://own.example/simple";
   EXPECT_EQ(BuildEnvironment(users)["UV_INDEX_URL"], "https://own.example/simple");
 }
