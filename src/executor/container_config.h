@@ -19,7 +19,7 @@ namespace tenon::executor {
 // the container's root only, and the script is somebody else wherever the engine allows it.
 inline constexpr const char* kPrivate = "/.tenon";
 inline constexpr const char* kRunnerInside = "/.tenon/runner";
-inline constexpr const char* kSegmentInside = "/.tenon/script.tj";
+inline constexpr const char* kDoorInside = "/.tenon/door";  // segment_door.h
 inline constexpr const char* kWorkInside = "/azureml-run";
 inline constexpr const char* kShareInside = "/azureml-share/";
 inline constexpr const char* kShimInside = "/usr/lib/tenon/shim";

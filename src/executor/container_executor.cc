@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "executor/process_tree.h"
+#include "executor/segment_door.h"
 
 namespace tenon::executor {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 constexpr int64_t kLookAgainUs = 1'000'000;
 constexpr int64_t kEndLimitUs = 15'000'000;
 constexpr useconds_t kLookUs = 20'000;
+constexpr int kGiveLimitMs = 60'000;
 constexpr int kSignalBase = 128;
 constexpr int kNotStartedCode = 125;
 
@@ -36,12 +38,15 @@ Result<docker::Engine*> ContainerExecutor::Engine() {
 
 Status ContainerExecutor::StartOnce(const ExecRequest& request) {
   TENON_TRY(docker::Engine * engine, Engine());
+  TENON_TRY(SegmentDoor door, SegmentDoor::Open(request.door));
   TENON_TRY(stream_, engine->Attach(made_.id, /*with_stdin=*/true));
   TENON_TRY_VOID(engine->Start(made_.id));
   // First the length, so that the other side needs no end of file to know that it has all.
   auto told =
       WriteAll(stream_.fd.get(), std::to_string(request.input.size()) + "\n" + request.input);
   if (!told.ok()) return std::move(told).error().Wrap("telling the container what to run");
+  // An init that does not want it is about to end, and its end is looked for like any other.
+  TENON_TRY_VOID(door.Give(request.segment, stream_.fd.get(), kGiveLimitMs));
   return {};
 }
 

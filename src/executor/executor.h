@@ -29,7 +29,9 @@ struct ExecRequest {
 
   // Of a container that has been made and not started.
   run::ContainerMade container;
-  std::string input;  // what its init is told, on its standard input; holds secrets
+  std::string input;    // what its init is told, on its standard input; holds secrets
+  std::string segment;  // the file that its init writes, given to it at the folder `door`
+  std::string door;
   // The engine has refused to start it: another one that it may like better, if there is one.
   std::function<Result<std::optional<run::ContainerMade>>(const Error& refused)> remake;
 };

@@ -16,6 +16,7 @@
 #include "run/env_vars.h"
 #include "runner/environment_image.h"
 #include "runner/init.h"
+#include "runner/metric_files.h"
 
 namespace tenon::runner {
 namespace {
@@ -62,14 +63,16 @@ class ContainerMaker {
 
   Status PrepareFolders() {
     TENON_TRY(shim_, EnsureShim(request_.run.home));
-    TENON_TRY_VOID(MakeDirs(folder_.metrics()));
+    // Ours, and so the user's: the init is root, and its FIFO would be of no use to the script.
+    TENON_TRY_VOID(MetricFiles::Open(folder_.metrics()));
     TENON_TRY_VOID(MakeDirs(folder_.container() + "/home", 0755));
     if (!request_.spec.shared_directory.empty()) {
       TENON_TRY(share_, ExpandHome(request_.spec.shared_directory, request_.environment));
       auto made = MakeDirs(share_);
       if (!made.ok()) return std::move(made).error().Wrap("making the shared folder");
     }
-    // The segment is mounted as a file, so it has to be one.
+    TENON_TRY_VOID(MakeDirs(folder_.container() + "/door", 0700));
+    // The init gets it open, and opens none itself.
     TENON_TRY(UniqueFd segment, OpenFile(folder_.script_segment(), O_WRONLY | O_CREAT, 0644));
     if (!request_.spec.container.read_only_root) return {};
     // Nobody can add the user to a root that cannot be written.
@@ -121,7 +124,7 @@ class ContainerMaker {
     const run::RunSpec& spec = request_.spec;
     InitJob job;
     job.run_key = spec.key;
-    job.segment = executor::kSegmentInside;
+    job.door = executor::kDoorInside;
     job.metrics = executor::kMetricsInside;
     job.work = executor::kWorkInside;
     job.shim = executor::kShimInside;
@@ -161,10 +164,10 @@ class ContainerMaker {
                    {kLabelRun, spec.id},
                    {kLabelKey, environment_.ready.key},
                    {kLabelHome, request_.run.home}};
-    TENON_TRY(std::string runner, ReadLink("/proc/self/exe"));
+    TENON_TRY(std::string runner, OwnProgram());
     plan.tmpfs = {{executor::kPrivate, kPrivateOptions}};
     plan.mounts = {{runner, executor::kRunnerInside, true},
-                   {folder_.script_segment(), executor::kSegmentInside, false},
+                   {folder_.container() + "/door", executor::kDoorInside, true},
                    {folder_.metrics(), executor::kMetricsInside, false},
                    {shim_, executor::kShimInside, true},
                    {folder_.container() + "/home", executor::kHomeInside, false}};

@@ -185,7 +185,7 @@ class ImageBuild {
     job.prefix = executor::kPrefixInside;
     job.cache = std::string(kInside) + "/cache";
     job.tools = std::string(kInside) + "/tools";
-    job.scratch = std::string(kInside) + "/scratch";
+    job.scratch = std::string(kInside) + "/scratch/work";  // below a mount, which nobody can remove
     job.project = std::string(kInside) + "/project";
     if (!staged_.empty()) job.staged = std::string(kInside) + "/staged";
     if (!ca_bundle_.empty()) job.ca_bundle = std::string(kInside) + "/ca.pem";
@@ -227,13 +227,13 @@ class ImageBuild {
                    {kLabelRun, request_.run.run_id},
                    {kLabelHome, request_.run.home}};
     plan.command = {executor::kRunnerInside, "build"};
-    TENON_TRY(std::string runner, ReadLink("/proc/self/exe"));
+    TENON_TRY(std::string runner, OwnProgram());
     scratch_ = request_.run.Folder().container() + "/scratch";
     TENON_TRY_VOID(MakeDirs(scratch_, 0700));
     plan.mounts = {{runner, executor::kRunnerInside, true},
                    {home_.cache(), build.job.cache, false},
                    {home_.tools(), build.job.tools, false},
-                   {scratch_, build.job.scratch, false},
+                   {scratch_, DirName(build.job.scratch), false},
                    {request_.run.Folder().work(), build.job.project, true}};
     if (!staged_.empty()) plan.mounts.push_back({staged_, build.job.staged, true});
     if (!ca_bundle_.empty()) plan.mounts.push_back({ca_bundle_, build.job.ca_bundle, true});
@@ -361,6 +361,14 @@ class ImageBuild {
 };
 
 }  // namespace
+
+Result<std::string> OwnProgram() {
+  TENON_TRY(std::string path, ReadLink("/proc/self/exe"));
+  // Clients that push it at the same time replace it by itself: the name tells the contents.
+  constexpr std::string_view kReplaced = " (deleted)";
+  if (path.ends_with(kReplaced) && !Exists(path)) path.resize(path.size() - kReplaced.size());
+  return path;
+}
 
 std::string UserName(const StartRequest& request) {
   std::string name;

@@ -45,6 +45,9 @@ Result<ImageEnvironment> EnsureEnvironmentImage(EngineContext& context, const St
                                                 const docker::Image& base, Handover& handover,
                                                 const std::atomic<bool>& stop);
 
+// Where this program lies, for containers to have it.
+Result<std::string> OwnProgram();
+
 // Of the runs' user; "user" when there is no name.
 std::string UserName(const StartRequest& request);
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "base/text.h"
 #include "executor/cgroup.h"
 #include "executor/process_executor.h"
+#include "executor/segment_door.h"
 #include "journal/writer.h"
 #include "run/layout.h"
 #include "run/members.h"
@@ -142,6 +144,8 @@ class Inside {
 };
 
 Result<int> Init() {
+  // What we hold open and what we were told is not the script's to look at, even if it is root.
+  (void)::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   TENON_TRY(std::string text, ReadSized(STDIN_FILENO));
   TENON_TRY(InitJob job, InitJob::FromText(text));
   text.assign(text.size(), '\0');
@@ -149,11 +153,13 @@ Result<int> Init() {
   if (::dup2(null.get(), STDIN_FILENO) < 0) return FromErrno("closing standard input", errno);
   const bool keep_on_fail = job.keep_on_fail;
   journal::Writer::Options options;
-  options.path = job.segment;
+  TENON_TRY(UniqueFd segment, executor::TakeSegment(job.door));
+  options.path = "/proc/self/fd/" + std::to_string(segment.get());
   options.run_key = job.run_key;
   options.segment = run::kScriptSegment;
   options.reserve = false;
   TENON_TRY(journal::Writer writer, journal::Writer::Open(options));
+  segment.Reset();  // the writer has it open for itself
   PollLoop loop;
   Inside* inside = nullptr;
   TENON_TRY_VOID(loop.HandleSignals({SIGCHLD, SIGTERM, SIGINT},
@@ -201,7 +207,7 @@ std::string LineStart(const std::string& text) {
 std::string InitJob::ToText() const {
   json::Object o;
   o["run_key"] = run_key;
-  o["segment"] = segment;
+  o["door"] = door;
   o["metrics"] = metrics;
   o["work"] = work;
   o["shim"] = shim;
@@ -230,7 +236,7 @@ Result<InitJob> InitJob::FromText(std::string_view text) {
   InitJob job;
   run::Members in(value.get_object());
   in.Read("run_key", job.run_key);
-  in.Read("segment", job.segment);
+  in.Read("door", job.door);
   in.Read("metrics", job.metrics);
   in.Read("work", job.work);
   in.Read("shim", job.shim);

@@ -18,7 +18,7 @@ namespace tenon::runner {
 
 struct InitJob {
   std::string run_key;
-  std::string segment;      // where it writes
+  std::string door;         // executor/segment_door.h: there it gets what it writes
   std::string metrics;      // folder of the metric files
   std::string work;         // the script's working directory
   std::string shim;         // put first on PYTHONPATH

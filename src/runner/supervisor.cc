@@ -155,6 +155,8 @@ void Supervisor::StartScript(Prepared prepared) {
   exec.run_key = request_.spec.key;
   if (container_) exec.container = *container_;
   exec.input = std::move(prepared.input);
+  exec.segment = folder_.script_segment();
+  exec.door = folder_.container() + "/door";
   if (prepared.remake) {
     exec.remake = [this, remake = std::move(prepared.remake)](const Error& refused) {
       auto again = remake(refused);
@@ -300,8 +302,8 @@ void Supervisor::OnScriptOver(ScriptRun::Over over) {
   complete = CollectOutputs(request_.run, recorder_) && complete;
   if (kept_container_) {
     Notice(run::Level::kInfo, "the container " + container_->name + " is kept",
-           "`tenon shell " + request_.spec.id + "` enters it; `tenon experiment clean -t " +
-               request_.spec.target + "` removes it");
+           "`tenon exec " + request_.spec.id + " -- COMMAND` and `tenon shell " + request_.spec.id +
+               "` enter it; `tenon experiment clean -t " + request_.spec.target + "` removes it");
   } else {
     executor_->Release();
   }
