@@ -15,6 +15,7 @@ namespace {
 // What uv can fetch: builds of older ones were never made.
 constexpr PythonVersion kOldestManaged{3, 8, 0};
 // What uv can install into.
+constexpr const char* kLastWithPkgResources = "setuptools<81";
 constexpr PythonVersion kOldestForUv{3, 6, 0};
 
 class RecipeMaker {
@@ -333,6 +334,21 @@ class RecipeMaker {
     step.files.emplace_back(path, lines + items);
   }
 
+  // With conda a Python has these, and packages of its time import them without saying so. Index
+  // and options are those of the step before; one that does not have them is no reason to stop.
+  void PipItself() {
+    std::vector<std::string> argv = recipe_.steps.back().argv;
+    Environment env = recipe_.steps.back().env;
+    std::string path = places_.scratch + "/pip.txt", lines;
+    std::vector<std::string> ignored;
+    std::replace(argv.begin(), argv.end(), places_.scratch + "/requirements.txt", path);
+    UvOptions(ignored, lines);
+    RecipeStep& step = Add("pip itself", Tool::kUv, std::move(argv));
+    step.env = std::move(env);
+    step.files.emplace_back(path, lines + "pip\n" + kLastWithPkgResources + "\n");
+    step.if_fails = IfFails::kGoOn;
+  }
+
   bool UvTakesCondaPython() const {
     for (int minor = kOldestForUv.minor; minor < 40; ++minor) {
       for (int micro = 0; micro < 40; ++micro) {
@@ -349,7 +365,9 @@ class RecipeMaker {
     TENON_TRY_VOID(VirtualEnvironment());
     // Python came from a channel: that recipe has its pip lines already, or waits for py-rattler.
     bool from_channel = !recipe_.steps.empty() && recipe_.steps[0].name == "conda packages";
-    if (!from_channel && !recipe_.wants_rattler) Pip();
+    if (from_channel || recipe_.wants_rattler) return {};
+    Pip();
+    if (uses_uv_ && packages_.format == "conda" && !recipe_.pip.empty()) PipItself();
     return {};
   }
 

@@ -48,7 +48,7 @@ struct Places {
 enum class Tool { kUv, kPip, kVenv, kConda, kRattler, kCopy };
 
 // What a failure of a step means beyond itself.
-enum class IfFails { kStop, kNoManagedPython, kMayBeNoChannel };
+enum class IfFails { kStop, kNoManagedPython, kMayBeNoChannel, kGoOn };
 
 struct RecipeStep {
   std::string name;  // "pip packages"

@@ -47,7 +47,7 @@ class RecipeTest : public testing::Test {
 
 TEST_F(RecipeTest, PipLinesAloneNeedNoConda) {
   Recipe recipe = Good();
-  ASSERT_EQ(recipe.steps.size(), 2u);
+  ASSERT_EQ(recipe.steps.size(), 3u);
   EXPECT_EQ(Command(recipe.steps[0]), "/tools/uv venv --python /usr/bin/python3 /p");
   EXPECT_EQ(Command(recipe.steps[1]),
             "/tools/uv pip install --python /p/bin/python -r /scratch/requirements.txt");
@@ -56,6 +56,20 @@ TEST_F(RecipeTest, PipLinesAloneNeedNoConda) {
   EXPECT_EQ(recipe.steps[1].env["UV_CACHE_DIR"], "/cache/uv");
   EXPECT_EQ(recipe.steps[0].env["UV_PYTHON_DOWNLOADS"], "never");
   EXPECT_EQ(recipe.python, "/p/bin/python");
+}
+
+TEST_F(RecipeTest, APythonOfACondaFileHasPipWhereItCanBeHad) {
+  packages_.format = "conda";
+  packages_.pip_options = {{"--pre", "", ""}, {"--index-url http://i/", "", ""}};
+  Recipe recipe = Good();
+  ASSERT_EQ(recipe.steps.size(), 3u);
+  EXPECT_EQ(Command(recipe.steps[2]),
+            "/tools/uv pip install --python /p/bin/python -r /scratch/pip.txt --prerelease allow");
+  EXPECT_EQ(File(recipe.steps[2]), "--index-url http://i/\npip\nsetuptools<81\n");
+  EXPECT_EQ(recipe.steps[2].if_fails, IfFails::kGoOn);
+  EXPECT_EQ(recipe.steps[1].if_fails, IfFails::kStop);
+  packages_.pip.clear();
+  EXPECT_EQ(Good().steps.size(), 1u) << "no index has been asked for anything";
 }
 
 TEST_F(RecipeTest, WithoutUvVenvAndPip) {

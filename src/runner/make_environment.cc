@@ -326,7 +326,7 @@ class Builder {
       }
     };
     TENON_TRY(ToolEnd end, RunTool(tool, stop_));
-    if (end.ok()) return false;
+    if (end.ok() || step.if_fails == environment::IfFails::kGoOn) return false;
     return Learn(step, end);
   }
 
