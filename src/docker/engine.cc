@@ -112,6 +112,15 @@ Image ImageFromList(const json::Object& object) {
   return image;
 }
 
+// Podman tells it in its own words only, before 5.
+bool IsRootlessPodman(const std::string& socket) {
+  auto answer = AskObject(socket, "", {.path = "/v4.0.0/libpod/info"});
+  if (!answer.ok()) return false;
+  const json::Object* host = json::GetObject(*answer, "host");
+  const json::Object* security = host ? json::GetObject(*host, "security") : nullptr;
+  return security != nullptr && json::GetBool(*security, "rootless");
+}
+
 }  // namespace
 
 Result<Engine> Engine::Connect(std::string socket) {
@@ -133,6 +142,7 @@ Result<EngineInfo> Engine::Info() {
         info.rootless || option == "name=rootless" || option.starts_with("name=rootless,");
   }
   info.rootless = info.rootless || json::GetBool(*answer, "Rootless");
+  if (!info.rootless && version_.name == "Podman") info.rootless = IsRootlessPodman(socket_);
   info.cgroup_version = json::GetString(*answer, "CgroupVersion");
   info.architecture = json::GetString(*answer, "Architecture");
   // Podman has Go's names for them.

@@ -289,16 +289,16 @@ class RecipeMaker {
     }
   }
 
-  // A folder of wheels inside the project is found from anywhere.
+  // A folder of wheels or a list of versions inside the project is found from anywhere.
   std::string OptionLine(std::string_view text) const {
-    for (std::string_view word : {"--find-links", "-f"}) {
+    for (std::string_view word : {"--find-links", "-f", "--constraint", "-c"}) {
       if (!text.starts_with(word)) continue;
       std::string_view value = text.substr(word.size());
       if (value.empty() || (value[0] != ' ' && value[0] != '=')) continue;
       value = Trim(value.substr(1));
       if (value.starts_with('/') || value.find("://") != std::string_view::npos) break;
       if (value.starts_with("./")) value.remove_prefix(2);
-      return "--find-links " + places_.project + "/" + std::string(value);
+      return std::string(word) + " " + places_.project + "/" + std::string(value);
     }
     return std::string(text);
   }

@@ -44,9 +44,11 @@ Result<json::Array> Ulimits(const ContainerPlan& plan) {
     limits["memlock"] = {-1, -1};
     limits["stack"] = {kStackBytes, kStackBytes};
   }
-  for (const std::string& text : plan.limits.ulimits) {
-    TENON_TRY(auto parsed, ParseUlimit(text));
-    limits[parsed.first] = parsed.second;
+  for (const auto* texts : {&plan.engine_limits, &plan.limits.ulimits}) {
+    for (const std::string& text : *texts) {
+      TENON_TRY(auto parsed, ParseUlimit(text));
+      limits[parsed.first] = parsed.second;
+    }
   }
   json::Array array;
   for (const auto& [name, limit] : limits) {

@@ -43,8 +43,9 @@ struct ContainerPlan {
   Environment env;                                         // nothing secret: everybody can look
   run::ContainerSpec limits;
   bool rootless = false;
-  bool pinned_memory = false;        // for GPUs: no limit on locked memory, a large stack
-  int64_t machine_memory_bytes = 0;  // 0: not known
+  std::vector<std::string> engine_limits;  // ulimits that the target's win over
+  bool pinned_memory = false;              // for GPUs: no limit on locked memory, a large stack
+  int64_t machine_memory_bytes = 0;        // 0: not known
 };
 
 // The body of the engine's "create". Always: root inside (our init gives that up for the script),

@@ -13,6 +13,7 @@
 //   environments/<key>/          one that was made: environment.json, and prefix/ unless it is an
 //                                image
 //   environments/<key>.lock      held by who makes it
+//   pins/<key>.txt               versions an environment had when it was last made
 //   cache/                       of package tools, shared by all builds
 //   tools/                       uv, py-rattler
 //   runs/<run id>/
@@ -47,6 +48,7 @@ class Home {
   std::string runs() const { return root_ + "/runs"; }
   std::string environments() const { return root_ + "/environments"; }
   std::string environment(std::string_view key) const;
+  std::string pins() const { return root_ + "/pins"; }
   std::string cache() const { return root_ + "/cache"; }
   std::string tools() const { return root_ + "/tools"; }
 

@@ -157,6 +157,7 @@ class ContainerMaker {
     plan.image = environment_.image;
     plan.rootless = context_.info.rootless;
     plan.machine_memory_bytes = context_.info.memory_bytes;
+    plan.engine_limits = EngineLimits(context_);
     plan.pinned_memory = pinned_memory_ && access_.way != gpu::Way::kNone;
     plan.limits = spec.container;
     plan.command = {executor::kRunnerInside, "init"};

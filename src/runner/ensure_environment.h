@@ -17,8 +17,9 @@ namespace tenon::runner {
 struct EnvironmentKind {
   // Whether what the record speaks of is still there.
   std::function<Result<bool>(const EnvironmentRecord&)> still_there;
-  // Makes it. Fills everything but key, packages and times.
-  std::function<Result<EnvironmentRecord>()> make;
+  // Makes it, with the versions of the file `pins` ("": whatever is newest). Fills everything but
+  // key, packages and times.
+  std::function<Result<EnvironmentRecord>(const std::string& pins)> make;
 };
 
 // An environment is made once per key and host: found, or waited for while another run makes it, or

@@ -10,6 +10,7 @@
 #include "runner/build_reporter.h"
 #include "runner/ensure_environment.h"
 #include "runner/make_environment.h"
+#include "runner/pins.h"
 
 namespace tenon::runner {
 namespace {
@@ -25,11 +26,13 @@ std::string NamedPython(const run::RunSpec& spec) {
 }
 
 Result<EnvironmentRecord> Make(const StartRequest& request, const std::string& key,
-                               Handover& handover, const std::atomic<bool>& stop) {
+                               const std::string& pins, Handover& handover,
+                               const std::atomic<bool>& stop) {
   const run::Home home(request.run.home);
   const Environments environments(request.run.home);
   EnvironmentJob job;
   job.packages = request.spec.packages;
+  ApplyPins(pins, &job.packages);
   job.python = NamedPython(request.spec);
   job.prefix = environments.prefix(key);
   job.cache = home.cache();
@@ -80,7 +83,7 @@ Result<FolderEnvironment> EnsureFolderEnvironment(const StartRequest& request, H
   auto there = [&](const EnvironmentRecord&) -> Result<bool> {
     return ::access(result.python.c_str(), X_OK) == 0;
   };
-  auto make = [&] { return Make(request, key, handover, stop); };
+  auto make = [&](const std::string& pins) { return Make(request, key, pins, handover, stop); };
   TENON_TRY_VOID(EnsureEnvironment(request, key, {there, make}, handover, stop));
   return result;
 }

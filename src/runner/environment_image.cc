@@ -6,7 +6,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/utsname.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +25,7 @@
 #include "runner/ensure_environment.h"
 #include "runner/environments.h"
 #include "runner/make_environment.h"
+#include "runner/pins.h"
 #include "runner/prepare.h"
 
 namespace tenon::runner {
@@ -123,11 +124,12 @@ class BuildContainer {
 class ImageBuild {
  public:
   ImageBuild(EngineContext& context, const StartRequest& request, const docker::Image& base,
-             std::string key, Handover& handover, const std::atomic<bool>& stop)
+             std::string key, std::string pins, Handover& handover, const std::atomic<bool>& stop)
       : context_(context),
         request_(request),
         base_(base),
         key_(std::move(key)),
+        pins_(std::move(pins)),
         home_(request.run.home),
         handover_(handover),
         stop_(stop),
@@ -180,8 +182,10 @@ class ImageBuild {
     if (WantsConda(job.packages)) TENON_TRY_VOID(Stage(&job));
 
     // From here on as it is seen inside.
-    job.environment.erase("PATH");
-    job.environment.erase("HOME");
+    job.environment = BuildEnvironmentInside(request_.environment);
+    for (const auto& [name, value] : request_.secrets) job.environment[name] = value;
+    job.environment[run::env::kRunKey] = request_.spec.key;
+    if (!pins_.empty()) ApplyPins(std::string(kInside) + "/pins.txt", &job.packages);
     job.prefix = executor::kPrefixInside;
     job.cache = std::string(kInside) + "/cache";
     job.tools = std::string(kInside) + "/tools";
@@ -221,6 +225,7 @@ class ImageBuild {
     plan.image = base_.id;
     plan.rootless = context_.info.rootless;
     plan.machine_memory_bytes = context_.info.memory_bytes;
+    plan.engine_limits = EngineLimits(context_);
     plan.limits.network = "host";  // proxies and indexes of this machine, its loopback included
     plan.labels = {{kLabelKind, "build"},
                    {kLabelKey, key_},
@@ -235,6 +240,9 @@ class ImageBuild {
                    {home_.tools(), build.job.tools, false},
                    {scratch_, DirName(build.job.scratch), false},
                    {request_.run.Folder().work(), build.job.project, true}};
+    if (!pins_.empty()) {
+      plan.mounts.push_back({pins_, std::string(kInside) + "/pins.txt", true});
+    }
     if (!staged_.empty()) plan.mounts.push_back({staged_, build.job.staged, true});
     if (!ca_bundle_.empty()) plan.mounts.push_back({ca_bundle_, build.job.ca_bundle, true});
     for (const std::string& folder : LocalSources(request_, build.job.environment)) {
@@ -351,6 +359,7 @@ class ImageBuild {
   const StartRequest& request_;
   const docker::Image& base_;
   std::string key_;
+  std::string pins_;
   run::Home home_;
   Handover& handover_;
   const std::atomic<bool>& stop_;
@@ -361,6 +370,21 @@ class ImageBuild {
 };
 
 }  // namespace
+
+// Podman gives every container as many files and processes as it thinks it may, and fails where
+// that is more than the machine allows.
+std::vector<std::string> EngineLimits(const EngineContext& context) {
+  if (context.engine.version().name != "Podman") return {};
+  std::vector<std::string> limits;
+  for (const auto& [name, resource] :
+       {std::pair("nofile", RLIMIT_NOFILE), std::pair("nproc", RLIMIT_NPROC)}) {
+    struct rlimit limit {};
+    if (::getrlimit(resource, &limit) != 0) continue;
+    limits.push_back(std::string(name) + "=" +
+                     (limit.rlim_max == RLIM_INFINITY ? "-1" : std::to_string(limit.rlim_max)));
+  }
+  return limits;
+}
 
 Result<std::string> OwnProgram() {
   TENON_TRY(std::string path, ReadLink("/proc/self/exe"));
@@ -429,8 +453,8 @@ Result<ImageEnvironment> EnsureEnvironmentImage(EngineContext& context, const St
     if (image) result.image = image->id;
     return image.has_value();
   };
-  auto make = [&]() -> Result<EnvironmentRecord> {
-    ImageBuild build(context, request, base, key, handover, stop);
+  auto make = [&](const std::string& pins) -> Result<EnvironmentRecord> {
+    ImageBuild build(context, request, base, key, pins, handover, stop);
     TENON_TRY(auto made, build.Run());
     for (const run::Notice& notice : made.second.notices) handover.Put(notice);
     EnvironmentRecord record;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <string>
+#include <vector>
 
 #include "base/process.h"
 #include "base/result.h"
@@ -47,6 +48,9 @@ Result<ImageEnvironment> EnsureEnvironmentImage(EngineContext& context, const St
 
 // Where this program lies, for containers to have it.
 Result<std::string> OwnProgram();
+
+// Limits that a container of this engine has to be given, as "name=value".
+std::vector<std::string> EngineLimits(const EngineContext& context);
 
 // Of the runs' user; "user" when there is no name.
 std::string UserName(const StartRequest& request);
