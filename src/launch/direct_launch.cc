@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "run/members.h"
 #include "run/verbs.h"
 
 namespace tenon::launch {
@@ -13,7 +14,8 @@ namespace {
 
 // Starting is a matter of milliseconds; a disk under load may hold the first record back for long.
 constexpr int kStartTimeoutMs = 120'000;
-// Cancel and recover may have to end processes and collect gigabytes of outputs first.
+// Cancel and recover may have to end processes and collect gigabytes of outputs first; removing an
+// image takes an engine its time too.
 constexpr int kNoTimeout = 0;
 constexpr size_t kReadPiece = 1u << 20;
 constexpr size_t kHashDigits = 16;
@@ -30,6 +32,22 @@ Result<run::State> StateOf(const json::Object& answer) {
   auto state = run::StateFromName(json::GetString(answer, "state"));
   TENON_EXPECT_PEER(state.has_value(), "the runner's answer names no state");
   return *state;
+}
+
+Result<std::vector<Kept>> KeptOf(const json::Object& answer) {
+  std::vector<Kept> kept;
+  run::Members in(answer);
+  const json::Array* list = in.ReadArray("kept");
+  for (const json::Value& value : list ? *list : json::Array()) {
+    TENON_EXPECT_PEER(value.is_object(), "the runner's answer has a member that is no object");
+    run::Members one(value.get_object());
+    Kept& stays = kept.emplace_back();
+    one.Read("name", stays.name);
+    one.Read("why", stays.why);
+    TENON_TRY_VOID(one.status());
+  }
+  TENON_TRY_VOID(in.status());
+  return kept;
 }
 
 std::string LastLine(std::string_view text) {
@@ -81,10 +99,15 @@ Status DirectLaunch::CheckFreshRunner(const std::string& path) {
   return Corrupt(path + " on " + host_.Describe() + " is not what was written there");
 }
 
-json::Object DirectLaunch::NewRequest(const std::string& run_id) const {
+json::Object DirectLaunch::NewRequest() const {
   json::Object request;
   request["protocol"] = run::kProtocol;
   request["home"] = json::EncodeBytes(home_);
+  return request;
+}
+
+json::Object DirectLaunch::NewRequest(const std::string& run_id) const {
+  json::Object request = NewRequest();
   request["run_id"] = json::EncodeBytes(run_id);
   return request;
 }
@@ -145,6 +168,41 @@ Result<Recovered> DirectLaunch::Recover(const std::string& run_id) {
   TENON_TRY(json::Object answer, Ask(run::kVerbRecover, NewRequest(run_id), kNoTimeout));
   TENON_TRY(run::State state, StateOf(answer));
   return Recovered{state, json::GetBool(answer, "recovered")};
+}
+
+Result<EnvironmentsAnswer> DirectLaunch::Environments(const EnvironmentsRequest& request) {
+  json::Object object = NewRequest();
+  object["remove"] = run::ToJsonTexts(request.remove);
+  object["dry_run"] = request.dry_run;
+  TENON_TRY(const json::Object told, Ask(run::kVerbEnvironments, object, kNoTimeout));
+  EnvironmentsAnswer answer;
+  TENON_TRY(answer.kept, KeptOf(told));
+  run::Members in(told);
+  in.Read("removed", answer.removed);
+  in.Read("bytes_freed", answer.bytes_freed);
+  const json::Array* list = in.ReadArray("environments");
+  TENON_TRY_VOID(in.status());
+  TENON_EXPECT_PEER(list != nullptr, "the runner's answer lists no environments");
+  for (const json::Value& value : *list) {
+    TENON_EXPECT_PEER(value.is_object(), "the runner's answer has an environment that is none");
+    TENON_TRY(run::ListedEnvironment one, run::ListedEnvironment::FromJson(value.get_object()));
+    answer.environments.push_back(std::move(one));
+  }
+  return answer;
+}
+
+Result<SweepAnswer> DirectLaunch::Sweep(const SweepRequest& request) {
+  json::Object object = NewRequest();
+  object["runs"] = run::ToJsonTexts(request.runs);
+  object["all"] = request.all;
+  object["dry_run"] = request.dry_run;
+  TENON_TRY(const json::Object told, Ask(run::kVerbSweep, object, kNoTimeout));
+  SweepAnswer answer;
+  TENON_TRY(answer.kept, KeptOf(told));
+  run::Members in(told);
+  in.Read("removed", answer.removed);
+  TENON_TRY_VOID(in.status());
+  return answer;
 }
 
 Result<std::vector<std::string>> DirectLaunch::EnterCommand(const std::string& run_id, bool tty,

@@ -19,6 +19,8 @@ class DirectLaunch : public Launch {
   Result<run::RunnerStarted> Start(const StartRequest& request) override;
   Result<run::State> Cancel(const CancelRequest& request) override;
   Result<Recovered> Recover(const std::string& run_id) override;
+  Result<EnvironmentsAnswer> Environments(const EnvironmentsRequest& request) override;
+  Result<SweepAnswer> Sweep(const SweepRequest& request) override;
   Result<std::vector<std::string>> EnterCommand(const std::string& run_id, bool tty,
                                                 const std::vector<std::string>& words) override;
 
@@ -28,6 +30,7 @@ class DirectLaunch : public Launch {
   Status CheckFreshRunner(const std::string& path);
   // Runs one verb; the answer, or the Error it holds.
   Result<json::Object> Ask(const char* verb, const json::Object& request, int timeout_ms);
+  json::Object NewRequest() const;
   json::Object NewRequest(const std::string& run_id) const;
 
   transport::Host& host_;

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "launch/embedded_runner.h"
 #include "launch/fake_launch.h"
+#include "run/layout.h"
 #include "transport/fake_host.h"
 #include "transport/local_host.h"
 
@@ -172,6 +173,24 @@ TEST(DirectLaunch, ARunnerThatArrivedDamagedIsNotStarted) {
   EXPECT_TRUE(host.calls().empty());
 }
 
+TEST_F(ScriptedRunner, NonsenseAboutEnvironmentsIsAnError) {
+  const std::string hello = "tenon-runner 1 0.1.0\n";
+  for (const char* answer :
+       {"{}", R"({"environments":{}})", R"({"environments":[7]})",
+        R"({"environments":[],"kept":[1]})", R"({"environments":[{"runs":"x"}]})",
+        R"({"environments":[],"removed":[1]})"}) {
+    Answer(hello + answer + "\n");
+    EXPECT_FALSE(Make().Environments({}).ok()) << answer;
+  }
+  Answer(hello + R"({"environments":[],"kept":[{"name":"k","why":"w"}],"bytes_freed":7})" + "\n");
+  auto told = Make().Environments({{"k"}, false});
+  ASSERT_TRUE(told.ok()) << told.error().message;
+  EXPECT_EQ(told->kept.at(0).why, "w");
+  EXPECT_EQ(told->bytes_freed, 7u);
+  Answer(hello + R"({"removed":"all"})" + "\n");
+  EXPECT_FALSE(Make().Sweep({}).ok());
+}
+
 // The real runner on this machine.
 class RealRunner : public testing::Test {
  protected:
@@ -217,6 +236,30 @@ TEST_F(RealRunner, StartRecoverAndCancelAgreeAboutOneRun) {
   EXPECT_NE(CheckProcess(started->process), Liveness::kAlive);
 }
 
+TEST_F(RealRunner, EnvironmentsAreListedAndRemoved) {
+  DirectLaunch launch = Make();
+  EXPECT_TRUE(launch.Environments({})->environments.empty());
+  const std::string key(32, 'a');
+  const std::string folder = run::Home(home_).environment(key);
+  run::EnvironmentRecord record;
+  record.ready.key = key;
+  record.ready.packages = {{"numpy", "1.0", "pypi"}};
+  ASSERT_TRUE(MakeDirs(folder + "/prefix/bin").ok());
+  ASSERT_TRUE(WriteFileAtomically(folder + "/environment.json", json::Print(record.ToJson()), 0644,
+                                  Durability::kProcess)
+                  .ok());
+  auto listed = launch.Environments({});
+  ASSERT_TRUE(listed.ok()) << listed.error().message;
+  ASSERT_EQ(listed->environments.size(), 1u);
+  EXPECT_EQ(listed->environments[0].record.ready.packages, record.ready.packages);
+  EXPECT_EQ(launch.Environments({{"../runs"}, false}).error().kind, ErrorKind::kInvalid);
+  auto removed = launch.Environments({{key}, false});
+  ASSERT_TRUE(removed.ok());
+  EXPECT_EQ(removed->removed, std::vector<std::string>{key});
+  EXPECT_TRUE(removed->environments.empty());
+  EXPECT_FALSE(Exists(folder));
+}
+
 TEST_F(RealRunner, AnErrorOfTheRunnerComesBackWithItsKind) {
   StartRequest request = MakeRequest();
   request.spec.executor = run::ExecutorKind::kSpark;
@@ -252,6 +295,23 @@ TEST(FakeLaunch, KeepsTheContractOfALaunch) {
   EXPECT_EQ(found->state, run::State::kFailed);
   EXPECT_TRUE(found->recovered);
   EXPECT_FALSE(launch.Recover(request.spec.id)->recovered);
+}
+
+TEST(FakeLaunch, KeepsWhatLiveRunsUse) {
+  FakeLaunch launch;
+  StartRequest request = MakeRequest();
+  ASSERT_TRUE(launch.Start(request).ok());
+  launch.containers = {{"c", request.spec.id}};
+  launch.environments.resize(2);
+  launch.environments[0].record.ready.key = "aa";
+  launch.environments[1].record.ready.key = "bb";
+  launch.environments[1].in_use = true;
+  auto answer = launch.Environments({{"aa", "bb"}, false});
+  EXPECT_EQ(answer->removed, std::vector<std::string>{"aa"});
+  EXPECT_EQ(answer->kept.at(0).name, "bb");
+  EXPECT_EQ(launch.Sweep({{request.spec.id}, false, false})->kept.at(0).name, "c");
+  launch.SetState(request.spec.id, run::State::kCompleted);
+  EXPECT_EQ(launch.Sweep({{request.spec.id}, false, false})->removed.at(0), "c");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/fake_launch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "run/verbs.h"
@@ -54,6 +55,46 @@ Result<std::vector<std::string>> FakeLaunch::EnterCommand(const std::string& run
   std::vector<std::string> argv = {"enter", run_id, tty ? "tty" : "plain"};
   argv.insert(argv.end(), words.begin(), words.end());
   return argv;
+}
+
+Result<EnvironmentsAnswer> FakeLaunch::Environments(const EnvironmentsRequest& request) {
+  if (auto error = TakeError()) return std::move(*error);
+  EnvironmentsAnswer answer;
+  for (const std::string& key : request.remove) {
+    const auto found = std::find_if(environments.begin(), environments.end(),
+                                    [&](const auto& one) { return one.record.ready.key == key; });
+    if (found != environments.end() && found->in_use) {
+      answer.kept.push_back({key, "a run that goes on uses it"});
+      continue;
+    }
+    answer.removed.push_back(key);
+    if (found == environments.end()) continue;
+    answer.bytes_freed += found->record.ready.bytes;
+    if (!request.dry_run) environments.erase(found);
+  }
+  answer.environments = environments;
+  return answer;
+}
+
+Result<SweepAnswer> FakeLaunch::Sweep(const SweepRequest& request) {
+  if (auto error = TakeError()) return std::move(*error);
+  sweeps.push_back(request);
+  SweepAnswer answer;
+  for (const auto& [name, run_id] : containers) {
+    const auto run = runs_.find(run_id);
+    const bool meant = request.all || run == runs_.end() ||
+                       std::count(request.runs.begin(), request.runs.end(), run_id) > 0;
+    if (!meant) continue;
+    if (run != runs_.end() && !run::IsFinal(run->second.state)) {
+      answer.kept.push_back({name, "its run goes on"});
+    } else {
+      answer.removed.push_back(name);
+    }
+  }
+  if (!request.dry_run) {
+    for (const std::string& name : answer.removed) containers.erase(name);
+  }
+  return answer;
 }
 
 }  // namespace tenon::launch

@@ -20,6 +20,8 @@ class FakeLaunch : public Launch {
   Result<run::RunnerStarted> Start(const StartRequest& request) override;
   Result<run::State> Cancel(const CancelRequest& request) override;
   Result<Recovered> Recover(const std::string& run_id) override;
+  Result<EnvironmentsAnswer> Environments(const EnvironmentsRequest& request) override;
+  Result<SweepAnswer> Sweep(const SweepRequest& request) override;
   Result<std::vector<std::string>> EnterCommand(const std::string& run_id, bool tty,
                                                 const std::vector<std::string>& words) override;
 
@@ -32,6 +34,9 @@ class FakeLaunch : public Launch {
   std::function<Status(const StartRequest&)> on_start;
   std::vector<StartRequest> starts;  // those that started something
   std::vector<CancelRequest> cancels;
+  std::vector<run::ListedEnvironment> environments;  // those in use are kept
+  std::map<std::string, std::string> containers;     // name → run; gone with the run's end
+  std::vector<SweepRequest> sweeps;
 
  private:
   struct Run {

@@ -10,6 +10,7 @@
 
 #include "base/process.h"
 #include "base/result.h"
+#include "run/environment_record.h"
 #include "run/event.h"
 #include "run/spec.h"
 #include "run/state.h"
@@ -42,6 +43,33 @@ struct Recovered {
   bool recovered = false;  // the end was written by this call
 };
 
+// What stays although it was to be removed.
+struct Kept {
+  std::string name;  // key of an environment, name of a container
+  std::string why;
+};
+
+struct EnvironmentsRequest {
+  std::vector<std::string> remove;  // keys
+  bool dry_run = false;
+};
+struct EnvironmentsAnswer {
+  std::vector<run::ListedEnvironment> environments;  // newest use first
+  std::vector<std::string> removed;                  // keys
+  std::vector<Kept> kept;
+  uint64_t bytes_freed = 0;
+};
+
+struct SweepRequest {
+  std::vector<std::string> runs;  // ids
+  bool all = false;               // of every run of the home
+  bool dry_run = false;
+};
+struct SweepAnswer {
+  std::vector<std::string> removed;  // names of containers
+  std::vector<Kept> kept;
+};
+
 // Gets a runner going on a host, finds it again, stops it. Every call may be repeated, also after
 // an Error of kind kUnavailable, which leaves open whether the runner heard us.
 //
@@ -63,6 +91,13 @@ class Launch {
   // Makes sure that a run whose runner is gone has its end on record. A live run is left alone.
   // kNotFound: the host does not know the run, so it never started there.
   virtual Result<Recovered> Recover(const std::string& run_id) = 0;
+
+  // Removes environments, as far as no run that goes on uses them, and lists those that are there
+  // then.
+  virtual Result<EnvironmentsAnswer> Environments(const EnvironmentsRequest& request) = 0;
+
+  // Removes the containers of runs that are over and of builds that nobody watches.
+  virtual Result<SweepAnswer> Sweep(const SweepRequest& request) = 0;
 
   // The command that runs `words` (none: a shell) on our own standard streams where the run's
   // script is: in its container, or in its folder. To be started in our place.

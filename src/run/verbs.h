@@ -15,6 +15,14 @@
 //   recover  {protocol, home, run_id} → {state, recovered}. Writes the true end of a run whose
 //            runner is gone: ends what is left of it, reads what its script still logged. A live
 //            run is left alone.
+//   environments
+//            {protocol, home, remove: [keys], dry_run} → {environments: [{ready, asked, image_id,
+//            socket, created_us, duration_us, last_used_us, runs, in_use}], removed: [keys],
+//            kept: [{name, why}], bytes_freed}. Lists what was made for runs here, after removing
+//            what was asked for. What a run that goes on uses is kept.
+//   sweep    {protocol, home, runs: [ids], all, dry_run} → {removed: [names], kept: [{name, why}]}.
+//            Removes containers of runs that are over (of those named, or all; and of runs nobody
+//            knows any more) and of builds that nobody watches.
 //   version  no input; prints the first line only
 //
 //   exec     HOME RUN FLAGS COMMAND...: runs a command where the script is, on our own standard
@@ -42,6 +50,8 @@ inline constexpr int kProtocol = 1;
 inline constexpr const char* kVerbStart = "start";
 inline constexpr const char* kVerbCancel = "cancel";
 inline constexpr const char* kVerbRecover = "recover";
+inline constexpr const char* kVerbEnvironments = "environments";
+inline constexpr const char* kVerbSweep = "sweep";
 inline constexpr const char* kVerbVersion = "version";
 inline constexpr const char* kVerbExec = "exec";
 inline constexpr const char* kVerbInit = "init";

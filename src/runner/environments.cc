@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "run/members.h"
 #include "runner/facts.h"
 
 namespace tenon::runner {
@@ -14,6 +13,8 @@ namespace {
 
 constexpr useconds_t kLookUs = 100'000;
 constexpr off_t kLongestWithoutOutput = 16 << 20;
+constexpr const char* kRecord = "/environment.json";
+constexpr const char* kAside = "/environment.json.aside";
 
 int64_t ModifiedUs(const std::string& path) {
   struct stat info {};
@@ -21,48 +22,21 @@ int64_t ModifiedUs(const std::string& path) {
   return int64_t{info.st_mtim.tv_sec} * 1'000'000 + info.st_mtim.tv_nsec / 1000;
 }
 
-// A container outlives its runner, and its host segment is short: no output is in it.
+// A container outlives its runner, and its host segment is short: no output is in it. A runner that
+// has written the end needs the environment no more, though it takes a moment to go.
 bool GoesOn(const std::string& segment) {
-  if (IsLockedByOther(segment).value_or(true)) return true;
+  const bool locked = IsLockedByOther(segment).value_or(true);
   struct stat info {};
-  if (::stat(segment.c_str(), &info) != 0 || info.st_size > kLongestWithoutOutput) return false;
+  if (::stat(segment.c_str(), &info) != 0 || info.st_size > kLongestWithoutOutput) return locked;
   auto facts = ReadFacts(segment);
-  return facts.ok() && facts->container && !facts->end;
+  if (!facts.ok() || facts->end) return locked && !facts.ok();
+  return locked || facts->container.has_value();
 }
 
 }  // namespace
 
-json::Object EnvironmentRecord::ToJson() const {
-  json::Object o;
-  o["ready"] = run::EventToJson(ready);
-  o["asked"] = packages.ToJson();
-  o["image_id"] = run::ToJsonText(image_id);
-  o["socket"] = run::ToJsonText(socket);
-  o["created_us"] = created_us;
-  o["duration_us"] = duration_us;
-  return o;
-}
-
-Result<EnvironmentRecord> EnvironmentRecord::FromJson(const json::Object& object) {
-  EnvironmentRecord record;
-  run::Members in(object);
-  if (const json::Object* ready = in.ReadObject("ready")) {
-    TENON_TRY(run::Event event, run::EventFromJson(run::EventType::kEnvironmentReady, *ready));
-    record.ready = std::move(std::get<run::EnvironmentReady>(event));
-  }
-  if (const json::Object* asked = in.ReadObject("asked")) {
-    TENON_TRY(record.packages, run::Packages::FromJson(*asked));
-  }
-  in.Read("image_id", record.image_id);
-  in.Read("socket", record.socket);
-  in.Read("created_us", record.created_us);
-  in.Read("duration_us", record.duration_us);
-  TENON_TRY_VOID(in.status());
-  return record;
-}
-
 Result<std::optional<EnvironmentRecord>> Environments::Find(const std::string& key) const {
-  const std::string path = folder(key) + "/environment.json";
+  const std::string path = folder(key) + kRecord;
   auto text = ReadFile(path);
   if (!text.ok() && text.error().kind == ErrorKind::kNotFound) {
     return std::optional<EnvironmentRecord>();
@@ -78,7 +52,7 @@ Result<std::optional<EnvironmentRecord>> Environments::Find(const std::string& k
 
 Status Environments::Save(const EnvironmentRecord& record) const {
   TENON_TRY_VOID(MakeDirs(folder(record.ready.key), 0700));
-  return WriteFileAtomically(folder(record.ready.key) + "/environment.json",
+  return WriteFileAtomically(folder(record.ready.key) + kRecord,
                              json::Print(record.ToJson()) + "\n", 0644, Durability::kPowerLoss);
 }
 
@@ -86,6 +60,10 @@ Status Environments::MarkUsed(const std::string& key, const std::string& run_id)
   const std::string runs = folder(key) + "/runs";
   TENON_TRY_VOID(MakeDirs(runs, 0700));
   return WriteFileAtomically(runs + "/" + run_id, "", 0644, Durability::kProcess);
+}
+
+void Environments::UnmarkUsed(const std::string& key, const std::string& run_id) const {
+  (void)RemoveFile(folder(key) + "/runs/" + run_id).ok();
 }
 
 Result<std::vector<ListedEnvironment>> Environments::List() const {
@@ -127,8 +105,29 @@ bool Environments::InUse(const std::string& key, const std::string& except) cons
 
 Status Environments::Remove(const std::string& key) const {
   // The record first: what follows may be cut short.
-  TENON_TRY_VOID(RemoveFile(folder(key) + "/environment.json"));
+  TENON_TRY_VOID(RemoveFile(folder(key) + kRecord));
   return RemoveTree(folder(key));
+}
+
+Status Environments::SetAside(const std::string& key) const {
+  return RenameFile(folder(key) + kRecord, folder(key) + kAside);
+}
+
+Status Environments::Restore(const std::string& key) const {
+  return RenameFile(folder(key) + kAside, folder(key) + kRecord);
+}
+
+void Environments::TidyUp() const {
+  for (const std::string& name : ListDir(home_.environments()).value_or({})) {
+    if (!run::IsEnvironmentKey(name) || Exists(folder(name) + kRecord)) continue;
+    auto lock = FileLock::Take(folder(name) + ".lock", /*wait=*/false);
+    if (!lock.ok() || Exists(folder(name) + kRecord)) continue;
+    if (Exists(folder(name) + kAside)) {
+      (void)Restore(name).ok();
+    } else if (!InUse(name)) {
+      (void)RemoveTree(folder(name)).ok();
+    }
+  }
 }
 
 Result<FileLock> Environments::Lock(const std::string& key, const std::function<void()>& on_wait,

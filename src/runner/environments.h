@@ -5,6 +5,10 @@
 //   <key>/prefix/            its files, unless it is an image
 //   <key>/runs/<run id>      runs that used it; the time of the newest is its last use
 //   <key>.lock               held by who makes it or removes it
+//
+// A run that finds an environment marks its use first and then looks whether it is still there; who
+// removes one takes the record away first and then looks for marks. So one of the two sees the
+// other.
 #ifndef TENON_RUNNER_ENVIRONMENTS_H_
 #define TENON_RUNNER_ENVIRONMENTS_H_
 
@@ -16,32 +20,14 @@
 #include <vector>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/result.h"
-#include "run/event.h"
+#include "run/environment_record.h"
 #include "run/layout.h"
-#include "run/packages.h"
 
 namespace tenon::runner {
 
-struct EnvironmentRecord {
-  run::EnvironmentReady ready;  // `reused` means nothing here
-  run::Packages packages;       // what was asked for
-  std::string image_id;         // of an image
-  std::string socket;           // of the engine that has it
-  int64_t created_us = 0;
-  int64_t duration_us = 0;  // of making it
-
-  json::Object ToJson() const;
-  static Result<EnvironmentRecord> FromJson(const json::Object& object);
-};
-
-struct ListedEnvironment {
-  EnvironmentRecord record;
-  int64_t last_used_us = 0;
-  std::vector<std::string> runs;  // that are still known here, oldest first
-  bool in_use = false;            // by a run that goes on
-};
+using run::EnvironmentRecord;
+using run::ListedEnvironment;
 
 class Environments {
  public:
@@ -54,12 +40,20 @@ class Environments {
   Result<std::optional<EnvironmentRecord>> Find(const std::string& key) const;
   Status Save(const EnvironmentRecord& record) const;
   Status MarkUsed(const std::string& key, const std::string& run_id) const;
+  // Takes the mark back: the environment was gone when it was looked at again.
+  void UnmarkUsed(const std::string& key, const std::string& run_id) const;
   // Newest use first. What cannot be read is left out.
   Result<std::vector<ListedEnvironment>> List() const;
   // Whether a run other than `except` that goes on uses it.
   bool InUse(const std::string& key, const std::string& except = "") const;
   // The folder, prefix included. The caller holds the lock.
   Status Remove(const std::string& key) const;
+  // Hides the record from Find() until Restore(). The caller holds the lock.
+  Status SetAside(const std::string& key) const;
+  Status Restore(const std::string& key) const;
+  // Restores what somebody who was killed had set aside, and removes folders of environments that
+  // were never finished. Those that somebody makes or waits for are left alone.
+  void TidyUp() const;
 
   // The right to make or remove an environment. Waits for who has it: `on_wait` is called once.
   // `stop` set: kUnavailable.

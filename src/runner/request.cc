@@ -6,6 +6,8 @@
 #include <cerrno>
 
 #include "base/mask.h"
+#include "run/environment_record.h"
+#include "run/members.h"
 #include "run/verbs.h"
 
 namespace tenon::runner {
@@ -26,13 +28,18 @@ Result<json::Object> ParseObject(std::string_view text) {
   return object;
 }
 
-Result<RunName> NameOf(const json::Object& object) {
-  RunName name;
-  name.home = json::DecodeBytes(json::GetString(object, "home"));
-  name.run_id = json::DecodeBytes(json::GetString(object, "run_id"));
-  if (name.home.empty() || name.home[0] != '/') {
+Result<std::string> HomeOf(const json::Object& object) {
+  std::string home = json::DecodeBytes(json::GetString(object, "home"));
+  if (home.empty() || home[0] != '/') {
     return Invalid("reading the request: home must be an absolute path");
   }
+  return home;
+}
+
+Result<RunName> NameOf(const json::Object& object) {
+  RunName name;
+  TENON_TRY(name.home, HomeOf(object));
+  name.run_id = json::DecodeBytes(json::GetString(object, "run_id"));
   if (!run::IsValidRunId(name.run_id)) return Invalid("reading the request: run_id is no run id");
   return name;
 }
@@ -117,6 +124,37 @@ Result<CancelRequest> ParseCancel(std::string_view text) {
 Result<RunName> ParseRecover(std::string_view text) {
   TENON_TRY(json::Object object, ParseObject(text));
   return NameOf(object);
+}
+
+Result<EnvironmentsRequest> ParseEnvironments(std::string_view text) {
+  TENON_TRY(json::Object object, ParseObject(text));
+  EnvironmentsRequest request;
+  TENON_TRY(request.home, HomeOf(object));
+  run::Members in(object);
+  in.Read("remove", request.remove);
+  in.Read("dry_run", request.dry_run);
+  if (auto status = in.status(); !status.ok()) {
+    return std::move(status).error().Wrap("reading the request");
+  }
+  // They become paths.
+  for (const std::string& key : request.remove) {
+    if (!run::IsEnvironmentKey(key)) return Invalid("reading the request: " + key + " is no key");
+  }
+  return request;
+}
+
+Result<SweepRequest> ParseSweep(std::string_view text) {
+  TENON_TRY(json::Object object, ParseObject(text));
+  SweepRequest request;
+  TENON_TRY(request.home, HomeOf(object));
+  run::Members in(object);
+  in.Read("runs", request.runs);
+  in.Read("all", request.all);
+  in.Read("dry_run", request.dry_run);
+  if (auto status = in.status(); !status.ok()) {
+    return std::move(status).error().Wrap("reading the request");
+  }
+  return request;
 }
 
 }  // namespace tenon::runner

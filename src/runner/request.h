@@ -40,6 +40,19 @@ struct CancelRequest {
   std::string who;
 };
 
+struct EnvironmentsRequest {
+  std::string home;
+  std::vector<std::string> remove;  // keys
+  bool dry_run = false;
+};
+
+struct SweepRequest {
+  std::string home;
+  std::vector<std::string> runs;  // ids
+  bool all = false;               // of every run
+  bool dry_run = false;
+};
+
 // Reads standard input to its end. More than 64 MiB is kInvalid.
 Result<std::string> ReadRequest(int fd);
 
@@ -47,6 +60,8 @@ Result<std::string> ReadRequest(int fd);
 Result<StartRequest> ParseStart(std::string_view text);
 Result<CancelRequest> ParseCancel(std::string_view text);
 Result<RunName> ParseRecover(std::string_view text);
+Result<EnvironmentsRequest> ParseEnvironments(std::string_view text);
+Result<SweepRequest> ParseSweep(std::string_view text);
 
 }  // namespace tenon::runner
 

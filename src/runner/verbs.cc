@@ -8,6 +8,8 @@
 #include "runner/build_inside.h"
 #include "runner/exec.h"
 #include "runner/init.h"
+#include "runner/verb_environments.h"
+#include "runner/verb_sweep.h"
 
 namespace tenon::runner {
 namespace {
@@ -26,13 +28,21 @@ Result<json::Object> Answer(std::string_view verb, const std::string& version) {
     TENON_TRY(CancelRequest request, ParseCancel(text));
     return Cancel(request, version);
   }
+  if (verb == run::kVerbEnvironments) {
+    TENON_TRY(EnvironmentsRequest request, ParseEnvironments(text));
+    return AnswerEnvironments(request);
+  }
+  if (verb == run::kVerbSweep) {
+    TENON_TRY(SweepRequest request, ParseSweep(text));
+    return Sweep(request);
+  }
   TENON_TRY(RunName run, ParseRecover(text));
   return Recover(run, version);
 }
 
 bool IsVerb(std::string_view verb) {
   return verb == run::kVerbStart || verb == run::kVerbCancel || verb == run::kVerbRecover ||
-         verb == run::kVerbVersion;
+         verb == run::kVerbEnvironments || verb == run::kVerbSweep || verb == run::kVerbVersion;
 }
 
 }  // namespace
@@ -45,7 +55,9 @@ int RunVerb(const std::vector<std::string>& words, const std::string& version) {
   if (verb == run::kVerbBuild) return RunBuildInside();
   if (!WriteAll(STDOUT_FILENO, run::HelloLine(version)).ok()) return kFailed;
   if (!IsVerb(verb)) {
-    (void)WriteAll(STDERR_FILENO, "usage: tenon-runner start|cancel|recover|version\n").ok();
+    (void)WriteAll(STDERR_FILENO,
+                   "usage: tenon-runner start|cancel|recover|environments|sweep|version\n")
+        .ok();
     return kUsage;
   }
   if (verb == run::kVerbVersion) return kAnswered;

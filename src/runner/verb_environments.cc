@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/verb_environments.h"
+
+#include <optional>
+#include <string>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "docker/engine.h"
+#include "runner/environment_image.h"
+#include "runner/environments.h"
+
+namespace tenon::runner {
+namespace {
+
+constexpr const char* kInUse = "a run that goes on uses it";
+
+class Remover {
+ public:
+  explicit Remover(const EnvironmentsRequest& request)
+      : request_(request), environments_(request.home) {}
+
+  void Remove(const std::string& key) {
+    auto why = TryRemove(key);
+    if (!why) {
+      removed_.push_back(json::Value(key));
+    } else {
+      kept_.push_back(json::Object{{"name", key}, {"why", json::EncodeBytes(*why)}});
+    }
+  }
+
+  void Tell(json::Object* answer) {
+    (*answer)["removed"] = std::move(removed_);
+    (*answer)["kept"] = std::move(kept_);
+    (*answer)["bytes_freed"] = bytes_freed_;
+  }
+
+ private:
+  // Why it stays; nullopt: it is gone.
+  std::optional<std::string> TryRemove(const std::string& key) {
+    auto record = environments_.Find(key);
+    if (!record.ok()) return record.error().message;
+    if (!*record) return std::nullopt;
+    auto lock = FileLock::Take(environments_.folder(key) + ".lock", /*wait=*/false);
+    if (!lock.ok()) {
+      return lock.error().kind == ErrorKind::kUnavailable ? "it is being made anew"
+                                                          : lock.error().message;
+    }
+    if (environments_.InUse(key)) return kInUse;
+    if (!request_.dry_run) {
+      if (auto aside = environments_.SetAside(key); !aside.ok()) return aside.error().message;
+      auto why = RemoveUnseen(key, **record);
+      if (why) {
+        (void)environments_.Restore(key).ok();
+        return why;
+      }
+      if (auto gone = environments_.Remove(key); !gone.ok()) return gone.error().message;
+    }
+    bytes_freed_ += (*record)->ready.bytes;
+    return std::nullopt;
+  }
+
+  // No run finds it any more; one that did a moment ago has left its mark.
+  std::optional<std::string> RemoveUnseen(const std::string& key, const EnvironmentRecord& record) {
+    if (environments_.InUse(key)) return kInUse;
+    if (record.socket.empty()) return std::nullopt;
+    auto removed = RemoveImage(record);
+    return removed.ok() ? std::nullopt : std::optional(removed.error().message);
+  }
+
+  Status RemoveImage(const EnvironmentRecord& record) {
+    TENON_TRY(docker::Engine engine, docker::Engine::Connect(record.socket));
+    TENON_TRY(auto image, engine.FindImage(record.ready.name));
+    if (!image) return {};
+    // Another home on this engine may have made the same one since.
+    for (const auto& [name, value] : image->labels) {
+      if (name == kLabelHome && value != request_.home) return {};
+    }
+    return engine.RemoveImage(record.ready.name);
+  }
+
+  const EnvironmentsRequest& request_;
+  Environments environments_;
+  json::Array removed_, kept_;
+  uint64_t bytes_freed_ = 0;
+};
+
+}  // namespace
+
+Result<json::Object> AnswerEnvironments(const EnvironmentsRequest& request) {
+  json::Object answer;
+  Remover remover(request);
+  for (const std::string& key : request.remove) remover.Remove(key);
+  remover.Tell(&answer);
+  const Environments environments(request.home);
+  if (!request.remove.empty() && !request.dry_run) environments.TidyUp();
+  TENON_TRY(const auto listed, environments.List());
+  json::Array list;
+  for (const ListedEnvironment& one : listed) list.push_back(one.ToJson());
+  answer["environments"] = std::move(list);
+  return answer;
+}
+
+}  // namespace tenon::runner

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_RUNNER_VERB_SWEEP_H_
+#define TENON_RUNNER_VERB_SWEEP_H_
+
+#include "base/json.h"
+#include "base/result.h"
+#include "runner/request.h"
+
+namespace tenon::runner {
+
+// The verb `sweep`: removes containers of this home that nobody needs any more: those of runs that
+// have ended (kept ones too) or are not known any more, and those of builds that nobody watches. It
+// asks every engine that an environment or a run of this home has used, and the one that a run
+// would use now. An engine that does not answer is named among what was kept.
+Result<json::Object> Sweep(const SweepRequest& request);
+
+}  // namespace tenon::runner
+
+#endif  // TENON_RUNNER_VERB_SWEEP_H_
