@@ -13,6 +13,7 @@ namespace tenon::cli {
 const std::map<std::string, std::string>& GroupSummaries() {
   static const std::map<std::string, std::string> summaries = {
       {"asset", "Outputs of runs that were given a name (download, list, delete)"},
+      {"env", "Packages that scripts run with (list, show, prepare, diff, clean)"},
       {"execute", "Older words for experiment"},
       {"computecontext", "Older words for computetarget"},
       {"computetarget", "Machines that scripts run on (attach, list, show, update, detach)"},
@@ -58,7 +59,11 @@ const std::vector<Command>& AllCommands() {
       ProjectCreateCommand(),
       ProjectSampleListCommand(),
       ProjectSampleGetCommand(),
+      EnvListCommand(),
+      EnvShowCommand(),
       ExperimentPrepareCommand(),
+      EnvDiffCommand(),
+      EnvCleanCommand(),
       ExperimentCleanCommand(),
       ExperimentDiagnosticsCommand(),
       ExperimentReturnCommand(),

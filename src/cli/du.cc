@@ -18,7 +18,7 @@ struct Options {
 
 uint64_t TotalBytes(const engine::SpaceUse& use) {
   return use.objects_bytes + use.journals_bytes + use.work_bytes + use.index_bytes +
-         use.other_bytes;
+         use.environment_bytes + use.other_bytes;
 }
 
 json::Object ToJson(const engine::SpaceUse& use, const std::string& home) {
@@ -28,6 +28,7 @@ json::Object ToJson(const engine::SpaceUse& use, const std::string& home) {
   object["journals"] = json::Object{{"bytes", use.journals_bytes}};
   object["work"] = json::Object{{"bytes", use.work_bytes}};
   object["index"] = json::Object{{"bytes", use.index_bytes}};
+  object["environments"] = json::Object{{"bytes", use.environment_bytes}};
   object["other"] = json::Object{{"bytes", use.other_bytes}};
   json::Array runs;
   for (const auto& run : use.runs) {
@@ -52,6 +53,10 @@ void PrintTables(const Session& session, const engine::SpaceUse& use, size_t lim
       {HumanBytes(use.journals_bytes), "journals of " + Count(use.runs.size(), "run", "runs")});
   parts.Add({HumanBytes(use.work_bytes), "run directories that were kept"});
   parts.Add({HumanBytes(use.index_bytes), "index"});
+  if (use.environment_bytes > 0) {
+    parts.Add({HumanBytes(use.environment_bytes),
+               "environments and downloaded packages; images are the engine's (`tenon env list`)"});
+  }
   parts.Add({HumanBytes(use.other_bytes), "runners and caches"});
   parts.Add({HumanBytes(TotalBytes(use)), "all"});
   PrintListing(session, nullptr, parts);

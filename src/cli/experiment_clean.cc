@@ -20,11 +20,22 @@ struct Options {
   bool dry_run = false, yes = false;
 };
 
-// The project and the name of the target that was meant.
+// The project and the target that was meant. A target needs no run configuration to be cleaned.
 Result<project::Resolved> WhichTarget(const Session& session, const Options& options) {
   project::Request request;
   TENON_TRY(request.cwd, CurrentFolder());
   request.project_dir = GivenProject(session);
+  if (!options.target.empty() && options.run_configuration.empty()) {
+    project::Resolved alone;
+    TENON_TRY(alone.project, project::OpenProject(request.cwd, request.project_dir));
+    auto target = project::ReadTarget(alone.project, options.target);
+    if (target.ok()) {
+      alone.target_name = {options.target, project::Origin::Option("-t")};
+      alone.target = *std::move(target);
+      TENON_TRY_VOID(project::CheckSupported(alone));
+      return alone;
+    }
+  }
   request.only_look = true;
   if (!options.run_configuration.empty()) request.run_configuration = options.run_configuration;
   if (!options.target.empty()) request.target = options.target;
@@ -34,21 +45,49 @@ Result<project::Resolved> WhichTarget(const Session& session, const Options& opt
 }
 
 std::string What(const engine::CleanResult& result) {
-  return HumanBytes(result.bytes_freed) + ": " +
-         Count(result.work_folders, "run directory", "run directories") + " and caches";
+  std::string text = HumanBytes(result.bytes_freed) + ": " +
+                     Count(result.work_folders, "run directory", "run directories");
+  if (!result.containers.empty()) {
+    text += ", " + Count(result.containers.size(), "container", "containers");
+  }
+  if (!result.environments.empty()) {
+    text += ", " + Count(result.environments.size(), "environment", "environments");
+  }
+  return text + " and caches";
+}
+
+json::Object ToJson(const engine::CleanResult& result, const std::string& target, bool dry_run) {
+  json::Array containers, environments, kept;
+  for (const std::string& name : result.containers) {
+    containers.push_back(json::Value(json::EncodeBytes(name)));
+  }
+  for (const std::string& key : result.environments) environments.push_back(json::Value(key));
+  for (const launch::Kept& one : result.kept) {
+    kept.push_back(
+        json::Object{{"name", json::EncodeBytes(one.name)}, {"why", json::EncodeBytes(one.why)}});
+  }
+  return {{"target", json::EncodeBytes(target)},
+          {"dry_run", dry_run},
+          {"work_folders", result.work_folders},
+          {"going", result.going},
+          {"containers", std::move(containers)},
+          {"environments", std::move(environments)},
+          {"kept", std::move(kept)},
+          {"bytes_freed", result.bytes_freed}};
 }
 
 Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(const project::Resolved resolved, WhichTarget(session, options));
   TENON_TRY(engine::Context * context, session.Context());
-  engine::CleanOptions clean{resolved.project.id.value, resolved.project.root,
-                             resolved.target_name.value, options.dry_run};
+  engine::CleanOptions clean{
+      resolved.project.id.value, resolved.project.root, resolved.target_name.value,
+      project::ToRunSpec(resolved).executor == run::ExecutorKind::kContainer, options.dry_run};
   const bool ask = !options.dry_run && !options.yes && ::isatty(STDIN_FILENO) == 1;
   if (ask) {
     clean.dry_run = true;
     TerminalReporter reporter({});
     TENON_TRY(const auto would, engine::CleanTarget(*context, clean, reporter));
-    if (would.work_folders > 0) {
+    if (would.work_folders + would.containers.size() + would.environments.size() > 0) {
       TENON_TRY(const bool yes, AskYes("remove " + What(would) + " of this project on " +
                                            ForTerminal(resolved.target_name.value) + "?",
                                        "--yes"));
@@ -65,17 +104,16 @@ Result<int> Act(Session& session, const Options& options) {
     TENON_TRY(result, engine::CleanTarget(*context, clean, reporter));
   }
   if (session.WantsJson()) {
-    PrintValue(session, json::Object{{"target", resolved.target_name.value},
-                                     {"dry_run", options.dry_run},
-                                     {"work_folders", result.work_folders},
-                                     {"going", result.going},
-                                     {"bytes_freed", result.bytes_freed}});
+    PrintValue(session, ToJson(result, resolved.target_name.value, options.dry_run));
     return 0;
   }
   PrintOut((options.dry_run ? "would free " : "freed ") + What(result) + "\n");
   if (result.going > 0) {
     PrintErr(Count(result.going, "run is", "runs are") + " going on and " +
              (result.going == 1 ? "was" : "were") + " left alone\n");
+  }
+  for (const launch::Kept& one : result.kept) {
+    PrintErr(ForTerminal(one.name) + " is kept: " + ForTerminal(one.why) + "\n");
   }
   return 0;
 }
@@ -85,11 +123,12 @@ Result<int> Act(Session& session, const Options& options) {
 Command ExperimentCleanCommand() {
   return {{{"experiment", "clean"}},
           "Remove what this project's runs have left on a target",
-          "On a `local` target these are the run directories of runs that are over, those kept "
-          "with --keep too, and caches. Logs, metrics, outputs and snapshots stay; `tenon gc` and "
+          "These are the run directories of runs that are over, those kept with --keep too, their "
+          "containers, the environments (images included) that this project alone has used, and "
+          "caches. Logs, metrics, outputs and snapshots stay; `tenon gc` and "
           "`tenon runs delete` are for those. Asks first when on a terminal.",
           {"tenon experiment clean", "tenon experiment clean -t local --dry-run",
-           "tenon experiment clean -c local --yes"},
+           "tenon experiment clean -c docker --yes"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
             app.add_option("-t,--target", options->target, "The target (that of -c)")

@@ -10,6 +10,10 @@
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/request_options.h"
+#include "cli/terminal_reporter.h"
+#include "cli/watch.h"
+#include "engine/environments.h"
+#include "project/password.h"
 
 namespace tenon::cli {
 namespace {
@@ -17,6 +21,28 @@ namespace {
 constexpr int kPythonTimeoutMs = 60'000;
 constexpr const char* kAskVersion =
     "import sys; print('%d.%d.%d' % sys.version_info[:3]); print(sys.executable)";
+
+struct Options {
+  RequestOptions request;
+  bool refresh = false;
+  std::vector<std::string> secrets;
+};
+
+// The run under which it is done is of no interest, unless it fails.
+class PrepareReporter : public TerminalReporter {
+ public:
+  using TerminalReporter::TerminalReporter;
+  void OnRunId(const std::string& run_id) override { run_id_ = run_id; }
+  void OnEnvironment(const run::EnvironmentReady&) override {}
+  void OnEnd(const run::End& end) override {
+    if (end.state == run::State::kCompleted) return;
+    TerminalReporter::OnEnd(end);
+    OnNotice({run::Level::kInfo, "`tenon show " + run_id_ + "` tells more", ""});
+  }
+
+ private:
+  std::string run_id_;
+};
 
 Result<project::Resolved> ResolveAll(const Session& session, const RequestOptions& options) {
   TENON_TRY(project::Request request, MakeRequest(session, options));
@@ -53,8 +79,8 @@ Result<std::string> FindPython(const Session& session, std::string name) {
       .WithHint("install Python, or set pythonLocation to its path");
 }
 
-Result<int> Act(Session& session, const RequestOptions& options) {
-  TENON_TRY(const project::Resolved resolved, ResolveAll(session, options));
+// The user's own Python is as it is; it is tried, so that the answer is worth something.
+Result<int> TryPython(const Session& session, const project::Resolved& resolved) {
   PrintNotices(resolved);
   std::string wanted = resolved.target.python_location.value;
   if (wanted.find('/') != std::string::npos && !wanted.starts_with("~")) {
@@ -88,19 +114,93 @@ Result<int> Act(Session& session, const RequestOptions& options) {
   return 0;
 }
 
+json::Object ToJson(const project::Resolved& resolved,
+                    const engine::PreparedEnvironment& prepared) {
+  json::Object object{{"run_configuration", json::EncodeBytes(resolved.run_configuration.value)},
+                      {"target", json::EncodeBytes(resolved.target_name.value)},
+                      {"type", json::EncodeBytes(resolved.target.type.value)},
+                      {"run_id", json::EncodeBytes(prepared.run_id)},
+                      {"prepared", prepared.environment.has_value()}};
+  if (prepared.environment) object["environment"] = run::EventToJson(*prepared.environment);
+  if (prepared.end && !prepared.end->reason.empty()) {
+    object["reason"] = json::EncodeBytes(prepared.end->reason);
+  }
+  return object;
+}
+
+std::string Words(const run::EnvironmentReady& ready, const std::string& target) {
+  if (ready.key.empty()) {
+    return "nothing to prepare on " + ForTerminal(target) + ": no packages are asked for\n" +
+           ready.kind + ": " + ForTerminal(ready.name) + "\n";
+  }
+  return std::string(ready.reused ? "there already" : "made") + ": " + ForTerminal(ready.name) +
+         "\nPython " + ForTerminal(ready.python_version) + ", " +
+         Count(ready.packages.size(), "package", "packages") + ", " + HumanBytes(ready.bytes) +
+         "\n";
+}
+
+Result<int> Make(Session& session, const project::Resolved& resolved, const Options& options) {
+  engine::SubmitRequest request;
+  TENON_TRY(request.secrets, ReadSecrets(options.secrets, session.environment));
+  for (const std::string& notice : resolved.notices) {
+    request.notices.push_back({run::Level::kInfo, notice, ""});
+  }
+  request.folder = {resolved.project.root, project::RedactPassword};
+  request.spec = project::ToRunSpec(resolved);
+  request.spec.user = UserName(session);
+  request.spec.user_id = project::DerivedId("user/" + request.spec.user);
+  request.spec.refresh_environment = options.refresh;
+  request.environment = session.environment;
+  TENON_TRY(engine::Context * context, session.Context());
+  InterruptWatch interrupt;
+  engine::PreparedEnvironment prepared;
+  {
+    PrepareReporter reporter({.show_output = false, .steps = session.globals.debug});
+    TENON_TRY(prepared, engine::PrepareEnvironment(*context, std::move(request), &interrupt.stop(),
+                                                   reporter));
+  }
+  if (session.WantsJson()) PrintValue(session, ToJson(resolved, prepared));
+  if (!prepared.end) {
+    PrintErr("no longer watching; the work goes on\n  watch again: tenon logs -f " +
+             prepared.run_id + "\n  stop it:     tenon cancel " + prepared.run_id + "\n");
+    return 130;
+  }
+  if (prepared.environment && !session.WantsJson()) {
+    PrintOut(Words(*prepared.environment, resolved.target_name.value));
+  }
+  return prepared.end->exit_code.value_or(1);
+}
+
+Result<int> Act(Session& session, const Options& options) {
+  TENON_TRY(const project::Resolved resolved, ResolveAll(session, options.request));
+  const run::RunSpec spec = project::ToRunSpec(resolved);
+  const bool own_python = spec.executor == run::ExecutorKind::kProcess && !spec.managed_environment;
+  return own_python ? TryPython(session, resolved) : Make(session, resolved, options);
+}
+
 }  // namespace
 
 Command ExperimentPrepareCommand() {
-  return {{{"experiment", "prepare"}},
+  return {{{"experiment", "prepare"}, {"env", "prepare"}},
           "Make a target ready for runs, without running anything",
-          "A `local` target uses your own Python, so there is nothing to make: the settings are "
-          "read and the Python is tried. What would stop a run is said here too, with the exit "
-          "code of submit (125).",
-          {"tenon experiment prepare -c local", "tenon experiment prepare -t local -c local"},
+          "Makes the environment that the run configuration asks for, as the first run would: the "
+          "image of a container, or the packages of a target with `userManagedEnvironment: false`. "
+          "A `local` target without that uses your own Python, so there is nothing to make: the "
+          "settings are read and the Python is tried. What would stop a run is said here too, with "
+          "the exit code of submit (125).",
+          {"tenon experiment prepare -c docker", "tenon env prepare -c docker --refresh",
+           "tenon experiment prepare -t local -c local"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto options = std::make_shared<RequestOptions>();
-            AddTargetOptions(app, options.get());
-            AddDependencyOptions(app, options.get());
+            auto options = std::make_shared<Options>();
+            AddTargetOptions(app, &options->request);
+            AddDependencyOptions(app, &options->request);
+            app.add_flag("--refresh", options->refresh,
+                         "Make it anew, with the newest packages that the files allow");
+            app.add_option("--secret", options->secrets,
+                           "A secret that the package files name as ${NAME}: NAME, NAME=@FILE, "
+                           "NAME=$VAR")
+                ->type_name("NAME")
+                ->allow_extra_args(false);
             return [options](Session& session) { return Act(session, *options); };
           },
           /*starts_script=*/true};

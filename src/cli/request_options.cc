@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/request_options.h"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <optional>
 
@@ -50,6 +53,12 @@ Result<project::Request> MakeRequest(const Session& session, const RequestOption
   request.conda_file = Given(options.conda_file);
   request.spark_file = Given(options.spark_file);
   return request;
+}
+
+std::string UserName(const Session& session) {
+  if (const passwd* entry = ::getpwuid(::geteuid())) return entry->pw_name;
+  const auto user = session.environment.find("USER");
+  return user != session.environment.end() ? user->second : "uid" + std::to_string(::geteuid());
 }
 
 void PrintNotices(const project::Resolved& resolved) {

@@ -31,6 +31,9 @@ void AddEnvironmentOptions(CLI::App& app, EnvironmentOptions* options);
 // What was typed, without a script.
 Result<project::Request> MakeRequest(const Session& session, const RequestOptions& options);
 
+// Who submits: the login name.
+std::string UserName(const Session& session);
+
 // Notices to standard error, a line each.
 void PrintNotices(const project::Resolved& resolved);
 // Every setting and where it came from, as a listing.

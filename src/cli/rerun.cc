@@ -3,15 +3,18 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/request_options.h"
 #include "cli/watch.h"
 #include "engine/submit.h"
+#include "project/container_keys.h"
 
 namespace tenon::cli {
 namespace {
 
 struct Options {
   WatchOptions watch;
-  std::string grace, timeout;
+  EnvironmentOptions made;
+  std::string grace, timeout, gpus;
   std::vector<std::string> secrets;
 };
 
@@ -27,6 +30,13 @@ Result<int> Act(Session& session, const Options& options, std::vector<std::strin
   TENON_TRY(request.grace_us, ParseTime("--grace", options.grace));
   TENON_TRY(request.timeout_us, ParseTime("--timeout", options.timeout));
   TENON_TRY(request.secrets, ReadSecrets(options.secrets, session.environment));
+  request.refresh_environment = options.made.refresh;
+  request.keep_on_fail = options.made.keep_on_fail;
+  if (!options.gpus.empty()) {
+    auto gpus = project::ParseGpus(options.gpus);
+    if (!gpus.ok()) return std::move(gpus).error().Wrap("--gpus");
+    request.gpus = *std::move(gpus);
+  }
   request.environment = session.environment;
   TENON_TRY(engine::Context * context, session.Context());
   InterruptWatch interrupt;
@@ -56,6 +66,11 @@ Command RerunCommand() {
                            "Give the script a secret: NAME, NAME=@FILE, NAME=$VAR")
                 ->type_name("NAME")
                 ->allow_extra_args(false);
+            app.add_option("--gpus", options->gpus,
+                           "GPUs that a container gets: all, none, how many, or UUIDs with commas "
+                           "between (as before)")
+                ->type_name("WHICH");
+            AddEnvironmentOptions(app, &options->made);
             app.prefix_command();
             SetUsage(app, "tenon rerun [OPTIONS] RUN [ARGUMENTS...]");
             return [&app, options](Session& session) -> Result<int> {

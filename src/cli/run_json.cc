@@ -56,6 +56,12 @@ json::Value Maker::Properties(const journal::RunView& run) const {
   }
   properties["Arguments"] = Text(arguments);
   properties["CommitId"] = Text(std::string_view(spec.kept_tree).substr(0, 40));
+  if (run.environment && !run.environment->key.empty()) {
+    properties["EnvironmentKey"] = Text(run.environment->key);
+  }
+  if (run.environment && run.environment->kind.ends_with("image")) {
+    properties["EnvironmentImage"] = Text(run.environment->name);
+  }
   if (run.end && run.end->exit_code) properties["ExitCode"] = *run.end->exit_code;
   if (!spec.git_branch.empty()) properties["GitBranch"] = Text(spec.git_branch);
   if (!spec.git_commit.empty()) properties["GitCommit"] = Text(spec.git_commit);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/facts.h"
 #include "cli/print.h"
 #include "cli/run_json.h"
 
@@ -29,38 +30,6 @@ Style StateStyle(run::State state) {
       return Style::kYellow;
   }
 }
-
-// "2017-09-08 00:58:01 UTC (3 min 12 s ago)"
-std::string TimeLine(int64_t us, int64_t now_us) {
-  std::string text = FormatUtc(us).substr(0, 19);
-  text[10] = ' ';
-  text += " UTC";
-  if (now_us >= us) text += " (" + HumanDuration(now_us - us) + " ago)";
-  return text;
-}
-
-// Lines of "name   value", the names padded to the same width.
-class Facts {
- public:
-  void Add(std::string name, std::string value) {
-    if (!value.empty()) lines_.emplace_back(std::move(name), std::move(value));
-  }
-  std::string ToText() const {
-    size_t width = 0;
-    for (const auto& [name, value] : lines_) width = std::max(width, DisplayWidth(name));
-    std::string text;
-    for (const auto& [name, value] : lines_) {
-      text += "  " + name + std::string(width - DisplayWidth(name) + 2, ' ');
-      for (const char c : value)
-        text += c == '\n' ? "\n" + std::string(width + 4, ' ') : std::string(1, c);
-      text += "\n";
-    }
-    return text;
-  }
-
- private:
-  std::vector<std::pair<std::string, std::string>> lines_;
-};
 
 std::string Heading(std::string_view title, const PageOptions& options) {
   return "\n" + Styled(title, Style::kBold, options.color) + "\n";
@@ -120,6 +89,31 @@ std::string Head(const journal::RunView& run, const PageOptions& options) {
   }
   if (run.end && run.end->proof) facts.Add("Processes", ProofLine(*run.end->proof));
   return text + facts.ToText();
+}
+
+std::string EnvironmentText(const journal::RunView& run, const PageOptions& options) {
+  if (!run.environment) return "";
+  const run::EnvironmentReady& ready = *run.environment;
+  Facts facts;
+  facts.Add("Kind", ForTerminal(ready.kind) + (ready.reused ? "" : ", made for this run"));
+  facts.Add("Name", ForTerminal(ready.name));
+  facts.Add("Key", ready.key);
+  if (ready.base != ready.name) facts.Add("Base", ForTerminal(ready.base));
+  facts.Add("Python", ForTerminal(ready.python_version));
+  if (!ready.key.empty()) {
+    facts.Add("Packages",
+              std::to_string(ready.packages.size()) + "  (tenon env show " + run.spec.id + ")");
+  }
+  return Heading("Environment", options) + facts.ToText();
+}
+
+std::string ContainerText(const journal::RunView& run, const PageOptions& options) {
+  if (!run.container) return "";
+  Facts facts;
+  facts.Add("Engine", ForTerminal(run.container->engine));
+  facts.Add("Image", ForTerminal(run.container->image));
+  facts.Add("Name", ForTerminal(run.container->name));
+  return Heading("Container", options) + facts.ToText();
 }
 
 std::string Parameters(const journal::RunView& run, const PageOptions& options) {
@@ -274,6 +268,8 @@ json::Object DetailsToJson(const journal::RunView& run) {
   details["project"] = json::EncodeBytes(run.spec.project);
   details["python"] = json::EncodeBytes(run.spec.python);
   details["tenon_version"] = run.tenon_version;
+  if (run.environment) details["environment"] = run::EventToJson(*run.environment);
+  if (run.container) details["container"] = run::EventToJson(*run.container);
   details["steps"] = StepsToJson(run);
   details["notices"] = NoticesToJson(run);
   details["metrics"] = MetricsToJson(run);
@@ -328,9 +324,10 @@ std::string GitLine(const journal::RunView& run) {
 std::string ShowPage(const journal::RunView& run,
                      const std::map<std::string, std::vector<ChartPoint>>& curves,
                      const PageOptions& options) {
-  return Head(run, options) + Parameters(run, options) + Steps(run, options) +
-         Notices(run, options) + Metrics(run, curves, options) + Charts(curves, options) +
-         Outputs(run, options) + Logs(run, options) + WhatNext(run, options);
+  return Head(run, options) + EnvironmentText(run, options) + ContainerText(run, options) +
+         Parameters(run, options) + Steps(run, options) + Notices(run, options) +
+         Metrics(run, curves, options) + Charts(curves, options) + Outputs(run, options) +
+         Logs(run, options) + WhatNext(run, options);
 }
 
 json::Object ShowJson(const journal::RunView& run) {

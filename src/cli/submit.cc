@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/submit.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -49,12 +46,6 @@ Result<project::Request> Typed(const Session& session, const Options& options,
     request.arguments.assign(words.begin() + 1, words.end());
   }
   return request;
-}
-
-std::string UserName(const Session& session) {
-  if (const passwd* entry = ::getpwuid(::geteuid())) return entry->pw_name;
-  const auto user = session.environment.find("USER");
-  return user != session.environment.end() ? user->second : "uid" + std::to_string(::geteuid());
 }
 
 Result<int> Act(Session& session, const Options& options, const std::vector<std::string>& words) {

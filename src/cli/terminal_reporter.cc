@@ -3,7 +3,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr int64_t kSlowUs = 500'000;
 constexpr int64_t kRedrawUs = 100'000;
+constexpr int64_t kTellAgainUs = 10'000'000;
 
 std::atomic<bool> g_stop{false};
 struct sigaction g_old_action;
@@ -63,6 +66,10 @@ void TerminalReporter::OnRunId(const std::string& run_id) {
 }
 
 void TerminalReporter::OnStep(const run::Step& step) {
+  if (step.name == "environment") {
+    environment_us_ = step.duration_us;  // told with what it is
+    return;
+  }
   if (!options_.steps && step.duration_us < kSlowUs) return;
   std::string line = step.name + ": " + HumanDuration(step.duration_us);
   if (!step.detail.empty()) line += " (" + step.detail + ")";
@@ -127,19 +134,73 @@ void TerminalReporter::OnEnd(const run::End& end) {
   Say(line);
 }
 
+void TerminalReporter::OnEnvironment(const run::EnvironmentReady& environment) {
+  const int64_t took_us = std::exchange(environment_us_, 0);
+  // What was there already and took no time is no news.
+  if (environment.reused && took_us < kSlowUs && !options_.steps) return;
+  std::string line =
+      "environment: " + std::string(environment.reused ? "there after " : "made in ") +
+      HumanDuration(took_us);
+  if (!environment.key.empty()) {
+    line += ", " + Count(environment.packages.size(), "package", "packages");
+  }
+  if (environment.bytes > 0) line += ", " + HumanBytes(environment.bytes);
+  Say(Styled(line + " (" + ForTerminal(environment.name) + ")", Style::kDim, ColorErr()));
+}
+
+bool TerminalReporter::IsProgressDue(std::string_view what, int64_t now_us) {
+  if (what != progress_what_) {
+    progress_what_ = what;
+    progress_since_us_ = now_us;
+  }
+  return now_us - progress_since_us_ >= kSlowUs && now_us - progress_drawn_us_ >= kRedrawUs;
+}
+
+void TerminalReporter::DrawProgress(const std::string& line) {
+  const int64_t now = SystemClock().MonotonicUs();
+  progress_drawn_us_ = now;
+  PrintErr((at_line_start_ ? "\r\033[K" : "\n") + line);
+  at_line_start_ = true;
+  progress_shown_ = true;
+}
+
+void TerminalReporter::OnFarProgress(const run::Progress& progress) {
+  if (options_.quiet) return;
+  const int64_t now = SystemClock().MonotonicUs();
+  std::string line = ForTerminal(progress.step);
+  std::string detail = ForTerminal(progress.detail);
+  if (progress.total > 0) {
+    detail += (detail.empty() ? "" : ", ") + HumanBytes(progress.done) + " of " +
+              HumanBytes(progress.total);
+  } else if (progress.done > 0) {
+    detail += (detail.empty() ? "" : ", ") + HumanBytes(progress.done);
+  }
+  line += detail.empty() ? " …" : ": " + detail;
+  if (::isatty(STDERR_FILENO) == 1) {
+    if (!IsProgressDue(progress.step, now)) return;
+    line += ", " + HumanDuration(now - progress_since_us_);
+    // One that is longer than the terminal could not be wiped away again.
+    const size_t width = static_cast<size_t>(std::max(20, TerminalWidth() - 1));
+    while (DisplayWidth(line) > width) {
+      do line.pop_back();
+      while (!IsUtf8(line));
+    }
+    DrawProgress(line);
+    return;
+  }
+  if (progress.step == far_step_ && now - far_told_us_ < kTellAgainUs) return;
+  far_step_ = progress.step;
+  far_told_us_ = now;
+  Say(line);
+}
+
 void TerminalReporter::OnProgress(std::string_view what, uint64_t done, uint64_t total) {
   if (options_.quiet || ::isatty(STDERR_FILENO) != 1) return;
   const int64_t now = SystemClock().MonotonicUs();
-  if (what != progress_what_) {
-    progress_what_ = what;
-    progress_since_us_ = now;
-  }
-  if (now - progress_since_us_ < kSlowUs || now - progress_drawn_us_ < kRedrawUs) return;
-  progress_drawn_us_ = now;
+  if (!IsProgressDue(what, now)) return;
   std::string line = std::string(what) + " " + std::to_string(done);
   if (total > 0) line += "/" + std::to_string(total);
-  PrintErr("\r\033[K" + line + " (" + HumanDuration(now - progress_since_us_) + ")");
-  progress_shown_ = true;
+  DrawProgress(line + " (" + HumanDuration(now - progress_since_us_) + ")");
 }
 
 }  // namespace tenon::cli

@@ -12,7 +12,8 @@ namespace tenon::cli {
 
 // Draws a run for a person: the script's bytes exactly as they are on standard output and error,
 // our own words on standard error, a progress line (on a terminal only) for work of ours over half
-// a second.
+// a second. Where there is no terminal, the far side's steps get a line when they begin and another
+// every ten seconds.
 class TerminalReporter : public engine::Reporter {
  public:
   struct Options {
@@ -29,6 +30,8 @@ class TerminalReporter : public engine::Reporter {
   void OnNotice(const run::Notice& notice) override;
   void OnState(run::State state, const std::string& reason) override;
   void OnOutput(run::Stream stream, std::string_view bytes, int64_t time_us) override;
+  void OnEnvironment(const run::EnvironmentReady& environment) override;
+  void OnFarProgress(const run::Progress& progress) override;
   void OnGap(const run::Gap& gap) override;
   void OnHole(uint64_t bytes) override;
   void OnEnd(const run::End& end) override;
@@ -37,6 +40,9 @@ class TerminalReporter : public engine::Reporter {
  private:
   void Say(std::string_view line);
   void ClearProgress();
+  // Notes when a piece of work began; true once it has lasted long enough to be shown.
+  bool IsProgressDue(std::string_view what, int64_t now_us);
+  void DrawProgress(const std::string& line);
 
   Options options_;
   std::string run_id_;
@@ -44,7 +50,10 @@ class TerminalReporter : public engine::Reporter {
   int64_t progress_since_us_ = 0;
   int64_t progress_drawn_us_ = 0;
   bool progress_shown_ = false;
-  bool at_line_start_ = true;  // of standard error, so that our words begin on a line of their own
+  std::string far_step_;        // not on a terminal: the step that was told last
+  int64_t far_told_us_ = 0;     // and when
+  int64_t environment_us_ = 0;  // how long the step "environment" took
+  bool at_line_start_ = true;   // of standard error, so that our words begin on a line of their own
 };
 
 // While it lives, Ctrl-C sets `stop` instead of ending the program; a second one ends it with 130.

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <unordered_set>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "engine/assets.h"
 #include "engine/freeze_now.h"
 #include "journal/fold.h"
@@ -113,6 +115,111 @@ Result<std::unordered_set<Hash>> LiveObjects(const snapshot::ObjectStore& object
   return live;
 }
 
+// What the run was asked to do, without its journal. nullopt: it has never been started here.
+std::optional<run::RunSpec> SpecOf(const run::RunFolder& folder) {
+  auto text = ReadFile(folder.spec());
+  if (!text.ok()) return std::nullopt;
+  auto value = json::Parse(*text);
+  if (!value.ok() || !value->is_object()) return std::nullopt;
+  const json::Object* asked = json::GetObject(value->get_object(), "spec");
+  if (asked == nullptr) return std::nullopt;
+  auto spec = run::RunSpec::FromRecord(*asked);
+  if (!spec.ok()) return std::nullopt;
+  return std::move(*spec);
+}
+
+// One call of CleanTarget().
+class Cleaner {
+ public:
+  Cleaner(Context& context, const CleanOptions& options, Reporter& reporter)
+      : context_(context), options_(options), reporter_(reporter) {}
+
+  Result<CleanResult> Run() {
+    TENON_TRY_VOID(RemoveWork());
+    if (options_.containers) TENON_TRY_VOID(SweepContainers());
+    // After this no container of a run that is over stands in an image's way.
+    TENON_TRY_VOID(RemoveEnvironments());
+    if (!options_.project_root.empty()) {
+      const std::string cache =
+          FreezeOptionsFor(context_, {options_.project_root, nullptr}).stat_cache;
+      if (Exists(cache)) TENON_TRY_VOID(Remove(cache));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  Status Remove(const std::string& path) {
+    result_.bytes_freed += DiskBytes(path);
+    return options_.dry_run ? Status() : RemoveTree(path);
+  }
+  bool IsOfProject(const run::RunSpec& spec) const {
+    return options_.project_id.empty() || spec.project_id == options_.project_id;
+  }
+
+  Status RemoveWork() {
+    TENON_TRY(const auto ids, RunIds(context_));
+    uint64_t done = 0;
+    for (const std::string& id : ids) {
+      reporter_.OnProgress("reading journals", ++done, ids.size());
+      const run::RunFolder folder(context_.home, id);
+      const auto spec = SpecOf(folder);
+      if (spec && spec->target == options_.target && IsOfProject(*spec)) runs_.push_back(id);
+      if (!IsDirectory(folder.work())) continue;
+      const auto view = journal::FoldRunFolder(folder.path());
+      if (!view.ok()) continue;  // `gc` has rules for those
+      if (view->spec.target != options_.target || !IsOfProject(view->spec)) continue;
+      if (!run::IsFinal(view->state) || WriterStays(folder)) {
+        ++result_.going;
+        continue;
+      }
+      ++result_.work_folders;
+      TENON_TRY_VOID(Remove(folder.work()));
+    }
+    return {};
+  }
+
+  Status SweepContainers() {
+    if (!Exists(context_.home.root())) return {};
+    TENON_TRY(auto swept, context_.launch->Sweep({runs_, /*all=*/false, options_.dry_run}));
+    result_.containers = std::move(swept.removed);
+    for (launch::Kept& kept : swept.kept) result_.kept.push_back(std::move(kept));
+    return {};
+  }
+
+  // Those that a run here has used, and no run of another project.
+  bool IsOurs(const run::ListedEnvironment& one) const {
+    bool here = false;
+    for (const std::string& id : one.runs) {
+      const auto spec = SpecOf(run::RunFolder(context_.home, id));
+      if (!spec) continue;
+      if (!IsOfProject(*spec)) return false;
+      here = here || spec->target == options_.target;
+    }
+    return here;
+  }
+
+  Status RemoveEnvironments() {
+    if (!Exists(context_.home.environments())) return {};
+    TENON_TRY(const auto listed, context_.launch->Environments({}));
+    launch::EnvironmentsRequest request{{}, options_.dry_run};
+    for (const run::ListedEnvironment& one : listed.environments) {
+      if (IsOurs(one)) request.remove.push_back(one.record.ready.key);
+    }
+    if (request.remove.empty()) return {};
+    TENON_TRY(auto answer, context_.launch->Environments(request));
+    result_.environments = std::move(answer.removed);
+    result_.bytes_freed += answer.bytes_freed;
+    for (launch::Kept& kept : answer.kept) result_.kept.push_back(std::move(kept));
+    return {};
+  }
+
+  Context& context_;
+  const CleanOptions& options_;
+  Reporter& reporter_;
+  std::vector<std::string> runs_;  // of this project on this target
+  CleanResult result_;
+};
+
 }  // namespace
 
 Result<SpaceUse> MeasureSpace(Context& context, Reporter& reporter) {
@@ -140,6 +247,10 @@ Result<SpaceUse> MeasureSpace(Context& context, Reporter& reporter) {
   TENON_TRY(const auto assets, ListAssets(context, ""));
   use.asset_count = assets.size();
   for (const Asset& asset : assets) use.asset_bytes += asset.size;
+  for (const std::string& path :
+       {context.home.environments(), context.home.cache(), context.home.tools()}) {
+    use.environment_bytes += DiskBytes(path);
+  }
   for (const char* part : {"bin", "shim", "stat-cache", "numbers", "assets"}) {
     use.other_bytes += DiskBytes(JoinPath(context.home.root(), part));
   }
@@ -186,33 +297,7 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
 }
 
 Result<CleanResult> CleanTarget(Context& context, const CleanOptions& options, Reporter& reporter) {
-  CleanResult result;
-  auto remove = [&](const std::string& path) -> Status {
-    result.bytes_freed += DiskBytes(path);
-    return options.dry_run ? Status() : RemoveTree(path);
-  };
-  TENON_TRY(const auto ids, RunIds(context));
-  uint64_t done = 0;
-  for (const std::string& id : ids) {
-    reporter.OnProgress("reading journals", ++done, ids.size());
-    const run::RunFolder folder(context.home, id);
-    if (!IsDirectory(folder.work())) continue;
-    const auto view = journal::FoldRunFolder(folder.path());
-    if (!view.ok()) continue;  // `gc` has rules for those
-    if (view->spec.target != options.target) continue;
-    if (!options.project_id.empty() && view->spec.project_id != options.project_id) continue;
-    if (!run::IsFinal(view->state) || WriterStays(folder)) {
-      ++result.going;
-      continue;
-    }
-    ++result.work_folders;
-    TENON_TRY_VOID(remove(folder.work()));
-  }
-  if (!options.project_root.empty()) {
-    const std::string cache = FreezeOptionsFor(context, {options.project_root, nullptr}).stat_cache;
-    if (Exists(cache)) TENON_TRY_VOID(remove(cache));
-  }
-  return result;
+  return Cleaner(context, options, reporter).Run();
 }
 
 }  // namespace tenon::engine

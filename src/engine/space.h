@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "engine/context.h"
 #include "engine/reporter.h"
+#include "launch/launch.h"
 
 namespace tenon::engine {
 
@@ -21,7 +22,8 @@ struct SpaceUse {
   uint64_t journals_bytes = 0;
   uint64_t work_bytes = 0;  // run directories that were kept
   uint64_t index_bytes = 0;
-  uint64_t other_bytes = 0;  // runners, shim, caches
+  uint64_t environment_bytes = 0;  // in folders, with the package tools' cache; no images
+  uint64_t other_bytes = 0;        // runners, shim, caches
   struct Run {
     std::string run_id;
     uint64_t journal_bytes = 0;
@@ -50,15 +52,20 @@ struct CleanOptions {
   std::string project_id;    // empty: of all projects
   std::string project_root;  // whose cache goes too; empty: none
   std::string target;
+  bool containers = false;  // the target runs scripts in containers
   bool dry_run = false;
 };
 struct CleanResult {
   uint64_t work_folders = 0;
-  uint64_t going = 0;  // run directories left alone, because their run is going on
+  uint64_t going = 0;                     // left alone, because their run is going on
+  std::vector<std::string> containers;    // names
+  std::vector<std::string> environments;  // keys
+  std::vector<launch::Kept> kept;         // containers and environments, with the reason
   uint64_t bytes_freed = 0;
 };
 // Removes what runs have left on a target of this machine: the run directories of runs that are
-// over, kept ones too, and the project's cache. Journals, outputs and snapshots stay.
+// over, kept ones too, their containers, the environments (images included) that runs of this
+// project alone have used, and the project's cache. Journals, outputs and snapshots stay.
 Result<CleanResult> CleanTarget(Context& context, const CleanOptions& options, Reporter& reporter);
 
 }  // namespace tenon::engine

@@ -254,6 +254,10 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
 Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& reporter) {
   TENON_TRY_VOID(CheckSecrets(request.secrets));
   TENON_TRY(const journal::RunView old, GetRun(context, request.run_id));
+  if (old.spec.only_prepare) {
+    return Invalid("the run " + old.spec.id + " has only prepared an environment")
+        .WithHint("`tenon env prepare` does that again");
+  }
   run::RunSpec spec = old.spec;
   for (const std::string& name : spec.secret_names) {
     bool given = false;
@@ -278,6 +282,12 @@ Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& repo
   }
   if (request.grace_us) spec.grace_us = *request.grace_us;
   if (request.timeout_us) spec.timeout_us = *request.timeout_us;
+  spec.refresh_environment = request.refresh_environment;
+  spec.keep_on_fail = spec.keep_on_fail || request.keep_on_fail;
+  if (request.gpus) {
+    spec.container.gpus = *request.gpus;
+    spec.container.gpus_from_option = true;
+  }
   spec.rerun_of = old.spec.id;
   return RecordAndStart(context, std::move(spec), request.environment, request.secrets, {}, {},
                         reporter);

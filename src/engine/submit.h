@@ -3,6 +3,7 @@
 #define TENON_ENGINE_SUBMIT_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,9 @@ struct RerunRequest {
   Environment environment;
   std::vector<Secret> secrets;  // every name the first run had must be here
   std::optional<int64_t> grace_us, timeout_us;
+  bool refresh_environment = false;
+  bool keep_on_fail = false;
+  std::optional<std::string> gpus;  // as run::ContainerSpec has it; nullopt: as before
 };
 // Runs a recorded run's snapshot again, as a new run. Returns the new run's id.
 Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& reporter);

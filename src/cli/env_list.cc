@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/env_name.h"
+#include "cli/print.h"
+#include "engine/environments.h"
+
+namespace tenon::cli {
+namespace {
+
+std::string Ago(int64_t us, int64_t now_us) {
+  if (us <= 0) return "";
+  return now_us > us ? HumanDuration(now_us - us) + " ago" : "now";
+}
+
+Result<int> Act(Session& session) {
+  TENON_TRY(engine::Context * context, session.Context());
+  TENON_TRY(const auto environments, engine::ListEnvironments(*context));
+  const int64_t now_us = context->clock->NowUs();
+  json::Array list;
+  Table table({{"Key"},
+               {"Kind"},
+               {"Base"},
+               {"Python"},
+               {"Packages", true},
+               {"Size"},
+               {"Last use"},
+               {"Runs", true}});
+  uint64_t bytes = 0;
+  for (const run::ListedEnvironment& one : environments) {
+    const run::EnvironmentReady& ready = one.record.ready;
+    bytes += ready.bytes;
+    list.push_back(one.ToJson());
+    table.Add({ready.key.substr(0, kKeyDigits), ready.kind, ForTerminal(ready.base),
+               ForTerminal(ready.python_version), std::to_string(ready.packages.size()),
+               HumanBytes(ready.bytes), one.in_use ? "in use" : Ago(one.last_used_us, now_us),
+               std::to_string(one.runs.size())});
+  }
+  PrintListing(session, list, table);
+  if (!session.WantsJson() && session.globals.output != "tsv") {
+    FlushOut();
+    PrintErr(environments.empty()
+                 ? "no environment was made yet; `tenon env prepare -c NAME` makes one\n"
+                 : Count(environments.size(), "environment", "environments") + ", " +
+                       HumanBytes(bytes) + "\n");
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command EnvListCommand() {
+  return {
+      {{"env", "list"}},
+      "List the environments that were made on this machine, newest use first",
+      "Each is made once, for all runs that ask for the same packages on the same base, and "
+      "kept until `tenon env clean` removes it.",
+      {"tenon env list", "tenon env list --json", "tenon env list --query \"[?in_use].ready.key\""},
+      [](CLI::App&, const std::vector<std::string>&) -> Action {
+        return [](Session& session) { return Act(session); };
+      }};
+}
+
+}  // namespace tenon::cli

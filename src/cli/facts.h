@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_CLI_FACTS_H_
+#define TENON_CLI_FACTS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tenon::cli {
+
+// "2017-09-08 00:58:01 UTC (3 min 12 s ago)"
+std::string TimeLine(int64_t us, int64_t now_us);
+
+// Lines of "name   value", the names padded to the same width.
+class Facts {
+ public:
+  // An empty value adds nothing.
+  void Add(std::string name, std::string value) {
+    if (!value.empty()) lines_.emplace_back(std::move(name), std::move(value));
+  }
+  std::string ToText() const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> lines_;
+};
+
+}  // namespace tenon::cli
+
+#endif  // TENON_CLI_FACTS_H_
