@@ -257,7 +257,7 @@ def test_wrong_package_names_the_line_and_the_tools_words(runs):
 def test_wrong_image(runs):
     folder = runs.project(USE, image="127.0.0.1:1/nobody/listens:1", conda=pip_file("tenon-demo"))
     done = runs.submit(folder)
-    assert done.code == 125 and "127.0.0.1:1/nobody/listens:1" in done.err and "hint:" in done.err, repr(done)
+    assert done.code == 125 and "127.0.0.1:1/nobody/listens:1" in done.err and "docker load" in done.err, repr(done)
     assert runs.last(folder)["status"] == "Failed"
     assert "docker.compute:" in done.err
 
@@ -274,7 +274,6 @@ def test_ten_submits_at_once_build_once_and_the_others_say_that_they_wait(runs):
         for watcher in watchers:
             done = watcher.wait(240)
             assert (done.code, done.out) == (0, "tenon_demo 1.0\n"), repr(done)
-        assert len(index.downloads()) == 1
     assert runs.builds_since(before) == 1 and len(runs.environments()) == 1
 
 

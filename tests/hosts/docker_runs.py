@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests with containers share: projects with a container target, and `tenon` with an engine."""
 
+import atexit
 import json
 import os
+import shutil
 import time
 
 from e2e import harness
@@ -76,14 +78,35 @@ def pip_file(*lines):
     return "name: project_environment\ndependencies:\n- pip:\n" + "".join(f"  - {json.dumps(line)}\n" for line in lines)
 
 
-class Runs:
-    """An engine, a `tenon` that uses it, and projects."""
+TOOLS = []  # folders with tools that a `tenon` of this process has fetched, for the next ones
 
-    def __init__(self, engine, tenon, scratch):
+
+class Runs:
+    """An engine, a `tenon` that uses it, and projects. `fetched`: the tools that an earlier one fetched are there."""
+
+    def __init__(self, engine, tenon, scratch, fetched=True):
         self.engine = engine
         self.tenon = tenon
         self.scratch = scratch
         self.leaves_something = False  # set by tests that mean it
+        if fetched:
+            self._bring_tools()
+
+    def _bring_tools(self):
+        for folder in TOOLS:
+            to = self.tenon.home / "tools" / folder.name
+            shutil.copytree(folder, to, symlinks=True)
+            if self.tenon.uid is not None:
+                give_to(self.tenon.uid, self.tenon.home)
+
+    def _keep_tools(self):
+        known = {folder.name for folder in TOOLS}
+        for folder in (self.tenon.home / "tools").glob("uv-*"):
+            if folder.is_dir() and folder.name not in known:
+                kept = harness.ROOT / "build" / "test-images" / "tools" / f"{os.getpid()}" / folder.name
+                shutil.copytree(folder, kept, symlinks=True)
+                atexit.register(shutil.rmtree, kept.parent, ignore_errors=True)
+                TOOLS.append(kept)
 
     @property
     def api(self):
@@ -154,6 +177,7 @@ class Runs:
 
     def cleanup(self):
         left = self.tenon.cleanup()
+        self._keep_tools()
         found = [] if self.leaves_something else self.engine.leftovers()
         self.engine.sweep()
         for image in self.api.images():

@@ -36,7 +36,7 @@ def wheel(name, version, code="", requires=()):
 class Index:
     """A simple index (PEP 503) on all addresses of this machine.
 
-    `password`: asked for with the user name "tenon". `hold`: an Event that downloads of wheels wait for. Also answers as an
+    `password`: asked for with the user name "tenon". `hold`: an Event that downloads of wheels wait for (not questions about them). Also answers as an
     HTTP proxy: a request for a whole address is answered by its path."""
 
     def __init__(self, password=None, hold=None):
@@ -93,6 +93,8 @@ class Index:
                 index.requests.append((self.command, path, self.headers.get("Authorization")))
                 index.headers.append(dict(self.headers))
                 with contextlib.suppress(ConnectionError):
+                    if index._hold is not None and self.command == "GET" and path.endswith(".whl"):
+                        index._hold.wait(600)
                     self.answer(*index._answer(path, self.headers.get("Authorization")))
 
             def answer(self, status, kind, data):
@@ -117,7 +119,5 @@ class Index:
             links = "".join(f'<a href="/files/{parts[1]}/{f}">{f}</a>\n' for f in self._files[parts[1]])
             return 200, "text/html", f"<!DOCTYPE html><html><body>{links}</body></html>".encode()
         if len(parts) == 3 and parts[0] == "files" and parts[2] in self._files.get(parts[1], {}):
-            if self._hold is not None:
-                self._hold.wait(600)
             return 200, "application/octet-stream", self._files[parts[1]][parts[2]]
         return 404, "text/plain", b"not here"
