@@ -176,8 +176,7 @@ class ImageBuild {
 
     TENON_TRY_VOID(MakeDirs(home_.cache(), 0700));
     TENON_TRY_VOID(MakeDirs(home_.tools(), 0700));
-    auto uv = EnsureStaticUv(home_.tools(), job.environment, stop_);
-    if (!uv.ok()) reporter_.OnOutput("without uv: " + uv.error().message + "\n");
+    FetchUv(job.environment);
     if (stop_) return Unavailable("stopped");
     if (WantsConda(job.packages)) TENON_TRY_VOID(Stage(&job));
 
@@ -194,6 +193,16 @@ class ImageBuild {
     if (!staged_.empty()) job.staged = std::string(kInside) + "/staged";
     if (!ca_bundle_.empty()) job.ca_bundle = std::string(kInside) + "/ca.pem";
     return build;
+  }
+
+  // The image's own tools do when it cannot be had.
+  void FetchUv(const Environment& environment) {
+    const int64_t begin = SystemClock().MonotonicUs();
+    const bool first = ListDir(home_.tools()).value_or({}).empty();
+    if (first) reporter_.OnProgress("uv", "fetching it", 0, 0);
+    auto uv = EnsureStaticUv(home_.tools(), environment, stop_);
+    if (!uv.ok()) reporter_.OnOutput("without uv: " + uv.error().message + "\n");
+    if (first && uv.ok()) reporter_.OnStep({"uv", SystemClock().MonotonicUs() - begin, "fetched"});
   }
 
   Status Stage(EnvironmentJob* job) {
