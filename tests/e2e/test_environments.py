@@ -66,9 +66,19 @@ def test_list_show_and_clean(runs, index):
     assert key[:8] in runs.tenon.run("env", "list", cwd=folder).ok().out
     shown = runs.tenon.run("env", "show", key[:12], cwd=folder).ok().out
     assert "tenon-demo" in shown and "1.0" in shown and run_id in shown
-    runs.tenon.run("env", "clean", "--all", cwd=folder).ok()
+    assert run_id in runs.tenon.run("env", "show", "last", cwd=folder).ok().out
+    unasked = runs.tenon.run("env", "clean", "--all", cwd=folder)
+    assert unasked.code == 2 and "--yes" in unasked.err, repr(unasked)
+    assert "would remove 1" in runs.tenon.run("env", "clean", key[:6], "--dry-run", cwd=folder).ok().out
+    assert runs.tenon.run("env", "clean", "0" * 12, "--yes", cwd=folder).code == 3
+    assert runs.tenon.run("env", "clean", "--yes", cwd=folder).code == 2
+    kept = runs.tenon.json("env", "clean", "--unused-for", "1d", "--yes", "-o", "json", cwd=folder)
+    assert kept["removed"] == [] and len(runs.environments()) == 1
+    gone = runs.tenon.json("env", "clean", "--all", "--yes", "-o", "json", cwd=folder)
+    assert gone["removed"] == [key] and gone["bytes_freed"] > 0
     assert runs.environments() == set()
     assert runs.tenon.json("env", "list", "-o", "json", cwd=folder) == []
+    assert "tenon-demo" in runs.tenon.run("env", "show", run_id, cwd=folder).ok().out, "the run still knows"
     assert runs.submit(folder).ok().out == "1.0\n"
 
 
@@ -78,13 +88,45 @@ def test_clean_never_removes_what_a_live_run_uses(runs, index):
     watcher = runs.start(folder)
     watcher.wait_for("ready", 240)
     made = runs.environments()
-    done = runs.tenon.run("env", "clean", "--all", cwd=folder)
+    done = runs.tenon.run("env", "clean", "--all", "--yes", cwd=folder)
     assert runs.environments() == made, repr(done)
-    assert "in use" in done.out + done.err or "live" in done.out + done.err, repr(done)
+    assert done.code == 0 and "a run that goes on uses it" in done.err, repr(done)
+    [listed] = runs.tenon.json("env", "list", "-o", "json", cwd=folder)
+    named = runs.tenon.run("env", "clean", listed["ready"]["key"], "--yes", cwd=folder)
+    assert listed["in_use"] and named.code == 1 and runs.environments() == made, repr(named)
+    swept = runs.tenon.json("experiment", "clean", "-c", "docker-python", "--yes", "-o", "json", cwd=folder)
+    assert swept["containers"] == swept["environments"] == [] and len(swept["kept"]) == 2, swept
     runs.tenon.run("cancel", "last", "--grace", "0s", cwd=folder).ok()
     watcher.wait()
-    runs.tenon.run("env", "clean", "--all", cwd=folder).ok()
+    runs.tenon.run("env", "clean", "--all", "--yes", cwd=folder).ok()
     assert runs.environments() == set()
+
+
+def test_experiment_clean_takes_kept_containers_and_images(runs, index):
+    folder = runs.project("import tenon_demo\nraise SystemExit(3)\n",
+                          conda=pip_file(runs.index_line(index), "tenon-demo"))
+    runs.leaves_something = True
+    assert runs.submit(folder, "--keep-on-fail", "main.py").code == 3
+    name = runs.container()["Name"].strip("/")
+    would = runs.tenon.json("experiment", "clean", "-t", "docker", "--dry-run", "-o", "json", cwd=folder)
+    assert would["containers"] == [name] and len(would["environments"]) == 1, would
+    assert runs.container() and len(runs.environments()) == 1
+    swept = runs.tenon.json("experiment", "clean", "-t", "docker", "--yes", "-o", "json", cwd=folder)
+    assert swept["containers"] == [name] and swept["kept"] == [], swept
+    assert runs.container() is None and runs.environments() == set()
+    runs.leaves_something = False
+
+
+def test_run_names_its_environment_and_container(runs, index):
+    folder = runs.project(USE, conda=pip_file(runs.index_line(index), "tenon-demo"))
+    runs.submit(folder).ok()
+    page = runs.tenon.run("show", cwd=folder).ok().out
+    [listed] = runs.tenon.json("env", "list", "-o", "json", cwd=folder)
+    key = listed["ready"]["key"]
+    assert key in page and "tenon/env:" + key in page and "Container" in page, page
+    properties = runs.last(folder)["properties"]
+    assert properties["EnvironmentKey"] == key and properties["EnvironmentImage"] == "tenon/env:" + key
+    assert runs.details(folder)["environment"]["packages"], "with its packages"
 
 
 @pytest.mark.parametrize("where", ["docker-python", "local"])
@@ -100,7 +142,10 @@ def test_refresh_resolves_anew_and_diff_shows_it(runs, index, where):
     assert submit("--refresh") == "2.0\n"
     assert submit() == "2.0\n"
     diff = runs.tenon.run("env", "diff", "1", "3", cwd=folder)
-    assert diff.code in (0, 1) and re.search(r"tenon-demo.*1\.0.*2\.0", diff.out), repr(diff)
+    assert diff.code == 0 and re.search(r"tenon-demo.*1\.0.*2\.0.*changed", diff.out), repr(diff)
+    told = runs.tenon.json("env", "diff", "1", "3", "-o", "json", cwd=folder)
+    assert told["changed"] == [{"name": "tenon-demo", "before": "1.0", "after": "2.0"}], told
+    assert told["added"] == told["removed"] == []
     same = runs.tenon.run("env", "diff", "1", "2", cwd=folder).ok()
     assert "tenon-demo" not in same.out
 
@@ -110,8 +155,10 @@ def test_prepare_then_run_and_env_prepare_is_the_same(runs, index):
     runs.tenon.run("env", "prepare", "-c", "docker-python", cwd=folder, timeout=240).ok()
     made = runs.environments()
     assert len(made) == 1 and runs.engine.leftovers() == []
+    assert runs.tenon.json("runs", "-o", "json", cwd=folder) == [], "preparing is no run of the user's"
     before = time.time()
-    runs.tenon.run("experiment", "prepare", "-c", "docker-python", cwd=folder, timeout=240).ok()
+    again = runs.tenon.json("experiment", "prepare", "-c", "docker-python", "-o", "json", cwd=folder, timeout=240)
+    assert again["prepared"] and again["environment"]["reused"], again
     assert runs.submit(folder).ok().out == "1.0\n"
     assert runs.environments() == made and runs.builds_since(before) == 0
 
@@ -206,8 +253,27 @@ def test_progress_is_told_by_step(runs):
         folder = runs.project(USE, conda=pip_file(runs.index_line(index), "tenon-demo"))
         watcher = runs.start(folder)
         wait_until(index.downloads, 120, "the download")
-        wait_until(lambda: "environment" in watcher.err or "image" in watcher.err, 60, "word of the build")
+        wait_until(lambda: "pip packages" in watcher.err, 60, "word of the step")
         hold.set()
         watcher.wait(240).ok()
+        assert re.search(r"environment: made in .*, 1 package, .* \(tenon/env:", watcher.err), watcher.err
     steps = {s["name"] for s in runs.details(folder)["steps"]}
     assert len(steps) > 2, steps
+
+
+def test_prepare_that_fails_says_why_and_leaves_nothing(runs, index):
+    folder = runs.project(USE, conda=pip_file(runs.index_line(index), "tenon-absent"))
+    done = runs.tenon.run("env", "prepare", "-c", "docker-python", cwd=folder, timeout=240)
+    assert done.code == 125 and "tenon-absent" in done.err and "conda_dependencies.yml" in done.err, repr(done)
+    assert runs.environments() == set() and runs.engine.leftovers() == []
+    assert runs.tenon.json("env", "list", "-o", "json", cwd=folder) == []
+
+
+def test_names_that_mean_nothing(runs):
+    folder = runs.project("print(1)\n")
+    for words in (("show", "last"), ("show", "abcdef012345"), ("show", "7"), ("diff", "1", "2")):
+        assert runs.tenon.run("env", *words, cwd=folder).code == 3, words
+    runs.tenon.run("submit", "-c", "local", "main.py", cwd=folder).ok()
+    own = runs.tenon.run("env", "show", "last", cwd=folder)
+    assert own.code == 3 and "your own Python" in own.err, repr(own)
+    assert "Workbench" in runs.tenon.run("az", "ml", "env", "show", cwd=folder).err
