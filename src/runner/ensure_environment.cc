@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "runner/pins.h"
 
 namespace tenon::runner {
 namespace {
@@ -27,6 +28,7 @@ class Ensure {
         kind_(kind),
         handover_(handover),
         stop_(stop),
+        home_(request.run.home),
         environments_(request.run.home) {}
 
   Result<EnvironmentRecord> Run() {
@@ -34,7 +36,7 @@ class Ensure {
     // What is there needs no lock: it is recorded after it is complete.
     std::optional<EnvironmentRecord> record;
     if (!spec_.refresh_environment) {
-      TENON_TRY(record, Find());
+      TENON_TRY(record, FindAndMark());
     }
     bool reused = record.has_value();
     if (!record && !spec_.prepare_environment && !spec_.only_prepare) return NotPrepared(spec_);
@@ -49,9 +51,9 @@ class Ensure {
       if (!record) {
         TENON_TRY(record, Make(begin));
       }
+      TENON_TRY_VOID(environments_.MarkUsed(key_, spec_.id));
     }
     record->ready.reused = reused;
-    TENON_TRY_VOID(environments_.MarkUsed(key_, spec_.id));
     handover_.Put(run::Step{"environment", SystemClock().MonotonicUs() - begin,
                             record->ready.name + (reused ? ", reused" : ", made") + ", " +
                                 HumanBytes(record->ready.bytes)});
@@ -60,6 +62,20 @@ class Ensure {
   }
 
  private:
+  // Without the lock somebody may be removing what was found; after the mark nobody does any more.
+  Result<std::optional<EnvironmentRecord>> FindAndMark() {
+    TENON_TRY(auto record, Find());
+    if (!record) return record;
+    auto marked = environments_.MarkUsed(key_, spec_.id);
+    TENON_TRY(auto again, environments_.Find(key_));
+    if (!again) {
+      environments_.UnmarkUsed(key_, spec_.id);
+      return again;
+    }
+    if (!marked.ok()) return std::move(marked).error();
+    return again;
+  }
+
   Result<std::optional<EnvironmentRecord>> Find() {
     TENON_TRY(auto record, environments_.Find(key_));
     if (!record) return record;
@@ -81,12 +97,24 @@ class Ensure {
   }
 
   Result<EnvironmentRecord> Make(int64_t begin_us) {
-    TENON_TRY(EnvironmentRecord record, kind_.make());
+    const std::string pins = spec_.refresh_environment ? "" : PinsFile(home_, key_);
+    const bool pinned = !pins.empty() && Exists(pins);
+    auto made = kind_.make(pinned ? pins : "");
+    if (!made.ok() && pinned && !stop_) {
+      handover_.Put(run::Notice{
+          run::Level::kWarning,
+          "the versions of the last time could not be had; resolving anew: " + made.error().message,
+          ""});
+      made = kind_.make("");
+    }
+    if (!made.ok()) return std::move(made).error();
+    EnvironmentRecord record = std::move(*made);
     record.ready.key = key_;
     record.packages = spec_.packages;
     record.created_us = SystemClock().NowUs();
     record.duration_us = SystemClock().MonotonicUs() - begin_us;
     TENON_TRY_VOID(environments_.Save(record));
+    TENON_TRY_VOID(SavePins(home_, key_, record.ready.packages));
     return record;
   }
 
@@ -95,6 +123,7 @@ class Ensure {
   const EnvironmentKind& kind_;
   Handover& handover_;
   const std::atomic<bool>& stop_;
+  std::string home_;
   Environments environments_;
   bool waited_ = false;
   bool told_deleted_ = false;
