@@ -188,7 +188,7 @@ Command ExperimentPrepareCommand() {
           "A `local` target without that uses your own Python, so there is nothing to make: the "
           "settings are read and the Python is tried. What would stop a run is said here too, with "
           "the exit code of submit (125).",
-          {"tenon experiment prepare -c docker", "tenon env prepare -c docker --refresh",
+          {"tenon experiment prepare -c docker", "tenon experiment prepare -c docker --refresh",
            "tenon experiment prepare -t local -c local"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();

@@ -41,7 +41,7 @@ void AddEnvironmentOptions(CLI::App& app, EnvironmentOptions* options) {
   app.add_flag("--refresh", options->refresh,
                "Make the environment anew, with the newest packages that the files allow");
   app.add_flag("--keep-on-fail", options->keep_on_fail,
-               "Keep the container of a script that fails, for `tenon shell`");
+               "Keep the container of a script that fails, to look around in it");
 }
 
 Result<project::Request> MakeRequest(const Session& session, const RequestOptions& options) {
