@@ -113,6 +113,11 @@ class ContainerMaker {
       access_ = std::move(*next);
     } else if (pinned_memory_ && refused.message.find("rlimit") != std::string::npos) {
       pinned_memory_ = false;  // the engine itself may not do that
+    } else if (IsAboutTheGpu(refused.message)) {
+      Error told = refused;
+      return std::move(told).WithHint(
+          "make the engine know the NVIDIA Container Toolkit: `sudo nvidia-ctk runtime configure "
+          "--runtime=docker`, then restart it; or run without a GPU: --gpus none");
     } else {
       return std::optional<run::ContainerMade>();
     }
@@ -151,6 +156,15 @@ class ContainerMaker {
   docker::Engine& engine() { return context_.engine; }
 
  private:
+  bool IsAboutTheGpu(const std::string& words) const {
+    if (access_.way == gpu::Way::kNone) return false;
+    const std::string lower = ToLower(words);
+    for (const char* word : {"nvidia", "device driver", "cdi"}) {
+      if (lower.find(word) != std::string::npos) return true;
+    }
+    return false;
+  }
+
   Result<executor::ContainerPlan> Plan() {
     const run::RunSpec& spec = request_.spec;
     executor::ContainerPlan plan;

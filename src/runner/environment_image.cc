@@ -70,9 +70,11 @@ Error PullError(const std::string& image, const std::string& where, Error error)
       told = Unavailable("the image " + ForTerminal(image) +
                          " is not on this machine and could "
                          "not be fetched")
-                 .WithHint(
-                     "without a way to its registry, bring it along: `docker load` or "
-                     "`docker import`, or name another one in baseDockerImage");
+                 .WithHint(image.starts_with("microsoft/")
+                               ? "the images of 2017 are gone from the registries; `tenon config "
+                                 "upgrade` offers another one"
+                               : "without a way to its registry, bring it along: `docker load` or "
+                                 "`docker import`, or name another one in baseDockerImage");
       if (error.kind == ErrorKind::kInvalid) told.kind = ErrorKind::kInvalid;
       break;
   }
@@ -418,9 +420,11 @@ Result<docker::Image> EnsureBaseImage(EngineContext& context, const run::Contain
   if (!image) {
     const int64_t begin = SystemClock().MonotonicUs();
     ProgressThrottle throttle;
+    uint64_t layers = 0;
     auto pulled = context.engine.Pull(
         spec.image,
         [&](const docker::PullProgress& progress) {
+          layers = progress.layers;
           if (!throttle.Due()) return;
           handover.Put(run::Progress{"pull",
                                      spec.image + ": " + progress.what + ", " +
@@ -432,8 +436,9 @@ Result<docker::Image> EnsureBaseImage(EngineContext& context, const run::Contain
     if (!pulled.ok()) return PullError(spec.image, spec.image_where, std::move(pulled).error());
     TENON_TRY(image, context.engine.FindImage(spec.image));
     if (!image) return Gone(spec.image);
-    handover.Put(run::Step{"pull", SystemClock().MonotonicUs() - begin,
-                           spec.image + ", " + HumanBytes(image->size)});
+    handover.Put(run::Step{
+        "pull", SystemClock().MonotonicUs() - begin,
+        spec.image + ", " + Count(layers, "layer", "layers") + ", " + HumanBytes(image->size)});
   }
   return std::move(*image);
 }
