@@ -19,6 +19,7 @@ CAPABILITIES = [["gpu", "compute", "utility"]]
 ALL = [{"Driver": "nvidia", "Count": -1, "Capabilities": CAPABILITIES}]
 CDI_ALL = [{"Driver": "cdi", "DeviceIDs": ["nvidia.com/gpu=all"]}]
 LISTED = ["nvidia.com/gpu=0", "nvidia.com/gpu=1", "nvidia.com/gpu=all", "nvidia.com/gpu=GPU-5d5b0c1a"]
+LIMITS = [{"Name": "memlock", "Soft": -1, "Hard": -1}, {"Name": "stack", "Soft": 64 << 20, "Hard": 64 << 20}]
 SELECT = ('could not select device driver "nvidia" with capabilities: [[gpu compute utility]]')
 
 
@@ -81,13 +82,22 @@ def test_device_request_on_engines_of_every_version(gpu, api):
     assert answer[2].versions == {api}
 
 
-def test_gpu_changes_nothing_else(gpu):
+def test_gpu_changes_nothing_else_but_limits(gpu):
     without = gpu.submit({})[1][0]
     with_gpu = gpu.submit({"nvidiaDocker": True})[1][0]
     assert "DeviceRequests" not in without["HostConfig"] or not without["HostConfig"]["DeviceRequests"]
+    assert without["HostConfig"].pop("Ulimits") == [] and with_gpu["HostConfig"].pop("Ulimits") == LIMITS
     for body in (without, with_gpu):
         body["HostConfig"].pop("DeviceRequests", None)
     assert settled(with_gpu) == settled(without)
+
+
+def test_engine_that_may_not_raise_limits_goes_without(gpu):
+    words = "error setting rlimits for ready process: error setting rlimit type 8: operation not permitted"
+    done, bodies, _ = gpu.submit({"nvidiaDocker": True}, refuse={"limits": words})
+    assert (done.code, done.out) == (0, "ran\n"), repr(done)
+    assert [b["HostConfig"]["Ulimits"] for b in bodies] == [LIMITS, []]
+    assert plain(bodies[1]["HostConfig"]["DeviceRequests"]) == ALL
 
 
 @pytest.mark.parametrize("gpus, request_", [
@@ -127,7 +137,7 @@ def test_engine_refuses_the_device_request_and_has_the_runtime(gpu):
 
 def test_engine_refuses_the_device_request_and_has_nothing_else(gpu):
     done, bodies, _ = gpu.submit({"nvidiaDocker": True}, refuse={"nvidia": SELECT})
-    assert done.code == 125 and "could not select device driver" in done.err and "hint:" in done.err, repr(done)
+    assert done.code == 125 and "could not select device driver" in done.err and "nvidia-ctk" in done.err, repr(done)
     assert len(bodies) == 1
 
 
@@ -191,11 +201,17 @@ def test_refusal_on_this_machine(runs):
         pytest.skip("this machine has an NVIDIA driver")
     folder = runs.project("print('ran')\n", compute={"nvidiaDocker": True})
     done = runs.submit(folder)
-    assert done.code == 125 and "GPU" in done.err and "hint:" in done.err, repr(done)
+    assert done.code == 125 and "GPU" in done.err and "--gpus none" in done.err, repr(done)
     assert runs.last(folder)["status"] == "Failed" and runs.engine.leftovers() == []
 
 
-@pytest.mark.parametrize("gpus", ["0", "-1", "two", "GPU-a,", "0,1"])
+@pytest.mark.parametrize("gpus", ["none", 0])
+def test_none_at_all(gpu, gpus):
+    answer = gpu.submit({"gpus": gpus}, machine={"gpu": False, "driver": False})
+    assert requested(answer) == (None, None)
+
+
+@pytest.mark.parametrize("gpus", ["-1", "two", "GPU-a,", "0,1"])
 def test_nonsense_is_refused_with_its_place(gpu, gpus):
     done, bodies, _ = gpu.submit({"gpus": gpus})
     assert done.code == 125 and "gpus" in done.err and "docker.compute" in done.err, repr(done)

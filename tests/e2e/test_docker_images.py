@@ -5,7 +5,6 @@ import hashlib
 import io
 import json
 import os
-import re
 import tarfile
 
 import pytest
@@ -25,7 +24,7 @@ def test_framework_pyspark_is_an_error_with_its_fix(runs):
 def test_engine_that_is_not_there(runs):
     folder = runs.project("print('x')\n")
     done = runs.submit(folder, env={"DOCKER_HOST": f"unix://{runs.scratch}/none.sock"})
-    assert done.code == 125 and "none.sock" in done.err and "hint:" in done.err, repr(done)
+    assert done.code == 125 and "none.sock" in done.err and "systemctl start docker" in done.err, repr(done)
     for address in ("tcp://192.0.2.7:2375", "ssh://me@vm"):
         done = runs.submit(folder, env={"DOCKER_HOST": address})
         assert done.code == 125 and "remotedocker" in done.err, repr(done)
@@ -73,19 +72,20 @@ def test_absent_image_is_pulled_with_progress(runs):
     steps = {s["name"]: s for s in runs.details(folder)["steps"]}
     pulled = [s for name, s in steps.items() if "pull" in name or "image" in name]
     assert pulled, steps
-    assert any(re.search(r"2 layers|[45]\.\d MB", s["detail"]) for s in pulled), pulled
+    assert any("2 layers, 7." in s["detail"] and " MB" in s["detail"] for s in pulled), pulled
+    assert "layer" in done.err, repr(done)
 
 
-@pytest.mark.parametrize("image, words", [("refused:1", "denied|unauthorized|authentication|refused"),
-                                          ("unknown:1", "not found|unknown|no such|does not exist")])
-def test_image_that_can_not_be_pulled_is_named_with_what_to_do(runs, image, words):
+@pytest.mark.parametrize("image, words, remedy", [("refused:1", "unauthorized", "docker login"),
+                                                  ("unknown:1", "manifest unknown", "spelled right")])
+def test_image_that_can_not_be_pulled_is_named_with_what_to_do(runs, image, words, remedy):
     with Registry(layers(("x", b"x"))) as registry:
         name = registry.name(image)
         folder = runs.project("print('x')\n", image=name)
         done = runs.submit(folder)
     assert done.code == 125, repr(done)
-    assert name in done.err and re.search(words, done.err, re.I) and "hint:" in done.err, repr(done)
-    assert "docker.compute" in done.err
+    assert name in done.err and words in done.err and remedy in done.err, repr(done)
+    assert "docker.compute:2" in done.err
 
 
 def test_image_of_2017_that_is_gone_names_the_upgrade(runs):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An engine that claims to be another one: stands before a real engine, says what it is told to about versions, runtimes and
-devices, writes down every container that is asked for, and takes the GPU out before the real engine sees it."""
+devices, writes down every container that is asked for, and takes the GPU, and the
+limits that go with it, out before the real engine sees them: it may be allowed neither."""
 
 import contextlib
 import json
@@ -13,7 +14,7 @@ from hosts.api import Api
 
 class Recorder:
     """`api`: the version it claims. `runtimes`, `cdi`: what /info tells besides the real ones. `refuse`: {"nvidia" | "cdi" |
-    "runtime": words}: start of a container that asks for it is refused with these words."""
+    "runtime" | "limits": words}: start of a container that asks for it is refused with these words."""
 
     def __init__(self, path, real, api="1.41", name=None, version=None, runtimes=(), cdi=(), refuse=None):
         self.path = str(path)
@@ -113,13 +114,15 @@ class Recorder:
         kinds = {r["Driver"] for r in host.pop("DeviceRequests", None) or []}
         if host.pop("Runtime", None) == "nvidia":
             kinds.add("runtime")
+        if kinds and host.pop("Ulimits", None):
+            kinds.add("limits")
         answer = Api(self._real).json("POST", url, asked)
         name = re.search(r"[?&]name=([^&]+)", url)
         for kind in kinds & set(self._refuse):
             self._refused[answer["Id"]] = self._refuse[kind]
             if name:
                 self._refused[name.group(1)] = self._refuse[kind]
-        for kind in ("nvidia", "cdi", "runtime"):
+        for kind in ("nvidia", "cdi", "runtime", "limits"):
             if kind in kinds and kind not in self._refuse and name:
                 self._refused.pop(name.group(1), None)
         self._send(client, answer, 201)
