@@ -24,6 +24,7 @@ inline constexpr const char* kWorkInside = "/azureml-run";
 inline constexpr const char* kShareInside = "/azureml-share/";
 inline constexpr const char* kShimInside = "/usr/lib/tenon/shim";
 inline constexpr const char* kMetricsInside = "/usr/lib/tenon/metrics";
+inline constexpr const char* kPycacheInside = "/usr/lib/tenon/pycache";
 inline constexpr const char* kHomeInside = "/home/tenon";
 inline constexpr const char* kPrefixInside = "/opt/tenon/env";
 

@@ -15,6 +15,7 @@
 #include "gpu/access.h"
 #include "run/env_vars.h"
 #include "runner/environment_image.h"
+#include "runner/environments.h"
 #include "runner/init.h"
 #include "runner/metric_files.h"
 
@@ -24,6 +25,8 @@ namespace {
 constexpr const char* kPrivateOptions = "rw,nosuid,mode=0700,size=1m";
 constexpr const char* kTemporaryOptions = "rw,nosuid,nodev,mode=1777";
 constexpr int64_t kLeftoverGraceUs = 5'000'000;
+// Folders inside whose Python files are not the image's.
+constexpr const char* kOwnSources[] = {"/azureml-run", "/azureml-share", "/home", "/tmp"};
 
 std::string Get(const Environment& environment, const char* name) {
   auto found = environment.find(name);
@@ -66,6 +69,7 @@ class ContainerMaker {
     // Ours, and so the user's: the init is root, and its FIFO would be of no use to the script.
     TENON_TRY_VOID(MetricFiles::Open(folder_.metrics()));
     TENON_TRY_VOID(MakeDirs(folder_.container() + "/home", 0755));
+    TENON_TRY_VOID(PreparePycache());
     if (!request_.spec.shared_directory.empty()) {
       TENON_TRY(share_, ExpandHome(request_.spec.shared_directory, request_.environment));
       auto made = MakeDirs(share_);
@@ -147,6 +151,9 @@ class ContainerMaker {
     job.leftover_grace_us = std::min(spec.grace_us, kLeftoverGraceUs);
     job.secrets = request_.SecretValues();
     job.environment = ContainerVariables(request_, job.user_name);
+    if (!pycache_.empty()) {
+      job.environment.emplace("PYTHONPYCACHEPREFIX", executor::kPycacheInside);
+    }
     for (const auto& [name, value] : request_.secrets) job.environment[name] = value;
     job.environment[run::env::kRunKey] = spec.key;
     job.environment[run::env::kMetricsDir] = executor::kMetricsInside;
@@ -163,6 +170,21 @@ class ContainerMaker {
       if (lower.find(word) != std::string::npos) return true;
     }
     return false;
+  }
+
+  // An image's packages are compiled once, by the first run that imports them, and not again by
+  // every container: what belongs to the image alone is shared by its runs. Where the files are the
+  // run's own, so is what is made of them.
+  Status PreparePycache() {
+    if (environment_.ready.key.empty()) return {};
+    const std::string image = environment_.image.substr(environment_.image.find(':') + 1);
+    pycache_ = Environments(request_.run.home).folder(environment_.ready.key) + "/pycache-" +
+               image.substr(0, 16);
+    for (const char* own : kOwnSources) {
+      TENON_TRY_VOID(MakeDirs(pycache_ + own));
+      TENON_TRY_VOID(MakeDirs(folder_.container() + "/pycache" + own));
+    }
+    return {};
   }
 
   Result<executor::ContainerPlan> Plan() {
@@ -191,6 +213,13 @@ class ContainerMaker {
     } else if (spec.container.read_only_root) {
       plan.volumes.push_back(executor::kWorkInside);
     }
+    if (!pycache_.empty()) {
+      plan.mounts.push_back({pycache_, executor::kPycacheInside, false});
+      for (const char* own : kOwnSources) {
+        plan.mounts.push_back({folder_.container() + "/pycache" + own,
+                               std::string(executor::kPycacheInside) + own, false});
+      }
+    }
     if (!share_.empty()) plan.mounts.push_back({share_, executor::kShareInside, false});
     if (spec.container.read_only_root) {
       plan.mounts.push_back({passwd_, "/etc/passwd", true});
@@ -215,7 +244,7 @@ class ContainerMaker {
   ImageEnvironment environment_;
   gpu::Access access_;
   bool pinned_memory_ = true;
-  std::string shim_, share_, passwd_, group_;
+  std::string shim_, share_, pycache_, passwd_, group_;
 };
 
 }  // namespace
