@@ -177,8 +177,12 @@ void TerminalReporter::OnFarProgress(const run::Progress& progress) {
   }
   line += detail.empty() ? " …" : ": " + detail;
   if (::isatty(STDERR_FILENO) == 1) {
-    if (!IsProgressDue(progress.step, now)) return;
-    line += ", " + HumanDuration(now - progress_since_us_);
+    // The half second counts from the first step on: a later one may say a single word and be long.
+    if (far_since_us_ == 0) far_since_us_ = now;
+    (void)IsProgressDue(progress.step, now);
+    if (now - far_since_us_ < kSlowUs) return;
+    const int64_t took_us = now - progress_since_us_;
+    if (took_us >= kSlowUs) line += ", " + HumanDuration(took_us);
     // One that is longer than the terminal could not be wiped away again.
     const size_t width = static_cast<size_t>(std::max(20, TerminalWidth() - 1));
     while (DisplayWidth(line) > width) {

@@ -50,6 +50,7 @@ class TerminalReporter : public engine::Reporter {
   int64_t progress_since_us_ = 0;
   int64_t progress_drawn_us_ = 0;
   bool progress_shown_ = false;
+  int64_t far_since_us_ = 0;    // when the far side first told of a step
   std::string far_step_;        // not on a terminal: the step that was told last
   int64_t far_told_us_ = 0;     // and when
   int64_t environment_us_ = 0;  // how long the step "environment" took

@@ -62,7 +62,8 @@ class Ensure {
   }
 
  private:
-  // Without the lock somebody may be removing what was found; after the mark nobody does any more.
+  // Without the lock somebody may be removing or replacing what was found; after the mark nobody
+  // does any more.
   Result<std::optional<EnvironmentRecord>> FindAndMark() {
     TENON_TRY(auto record, Find());
     if (!record) return record;
@@ -73,6 +74,7 @@ class Ensure {
       return again;
     }
     if (!marked.ok()) return std::move(marked).error();
+    if (again->image_id != record->image_id) return Find();
     return again;
   }
 

@@ -467,9 +467,12 @@ Result<ImageEnvironment> EnsureEnvironmentImage(EngineContext& context, const St
     if (image) result.image = image->id;
     return image.has_value();
   };
+  std::string replaced;  // the image that had the name before
   auto make = [&](const std::string& pins) -> Result<EnvironmentRecord> {
     ImageBuild build(context, request, base, key, pins, handover, stop);
+    TENON_TRY(auto old, context.engine.FindImage(name));
     TENON_TRY(auto made, build.Run());
+    if (old && old->id != made.first) replaced = old->id;
     for (const run::Notice& notice : made.second.notices) handover.Put(notice);
     EnvironmentRecord record;
     record.ready = result.ready;
@@ -484,6 +487,11 @@ Result<ImageEnvironment> EnsureEnvironmentImage(EngineContext& context, const St
   };
   TENON_TRY(EnvironmentRecord record,
             EnsureEnvironment(request, key, {there, make}, handover, stop));
+  // The new one is on record, so who finds the environment from now on takes that. Where a run
+  // still uses the old one, it goes with the environment.
+  if (!replaced.empty() && !Environments(request.run.home).InUse(key, request.run.run_id)) {
+    (void)context.engine.RemoveImage(replaced).ok();
+  }
   result.ready = record.ready;
   result.python = std::string(executor::kPrefixInside) + "/bin/python";
   return result;

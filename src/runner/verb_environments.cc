@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/verb_environments.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -68,15 +70,25 @@ class Remover {
     return removed.ok() ? std::nullopt : std::optional(removed.error().message);
   }
 
+  // The image, and older ones of this environment that have lost their name to it.
   Status RemoveImage(const EnvironmentRecord& record) {
     TENON_TRY(docker::Engine engine, docker::Engine::Connect(record.socket));
-    TENON_TRY(auto image, engine.FindImage(record.ready.name));
-    if (!image) return {};
-    // Another home on this engine may have made the same one since.
-    for (const auto& [name, value] : image->labels) {
-      if (name == kLabelHome && value != request_.home) return {};
+    TENON_TRY(const auto images,
+              engine.ListImages(std::string(kLabelKey) + "=" + record.ready.key));
+    for (const docker::Image& image : images) {
+      // Another home on this engine may have made the same one.
+      const bool ours = std::find(image.labels.begin(), image.labels.end(),
+                                  std::pair<std::string, std::string>(kLabelHome, request_.home)) !=
+                        image.labels.end();
+      if (!ours) continue;
+      if (image.tags.empty()) {
+        TENON_TRY_VOID(engine.RemoveImage(image.id));
+      }
+      for (const std::string& tag : image.tags) {
+        if (tag == record.ready.name) TENON_TRY_VOID(engine.RemoveImage(tag));
+      }
     }
-    return engine.RemoveImage(record.ready.name);
+    return {};
   }
 
   const EnvironmentsRequest& request_;

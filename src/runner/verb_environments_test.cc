@@ -32,15 +32,11 @@ class KeptThings : public testing::Test {
   FakeAnswer Serve(const FakeRequest& request) {
     const std::lock_guard lock(mutex_);
     if (request.path == "/containers/json") return FakeEngine::Json(Containers(request));
+    if (request.path == "/images/json") return FakeEngine::Json(Images(request));
     const bool image = request.path.starts_with("/images/");
     if (!image && !request.path.starts_with("/containers/")) return {.status = 0};
     std::string name = request.path.substr(image ? 8 : 12);
     if (name.ends_with("/json")) name.resize(name.size() - 5);
-    if (image && request.method == "GET" && images_.contains(name)) {
-      return FakeEngine::Json(R"({"Id":"sha256:1","RepoTags":[")" + name +
-                              R"("],"Config":{"Labels":{"tenon.home":")" + images_[name] +
-                              R"("}}})");
-    }
     if (image && request.method == "DELETE" && images_.contains(name)) {
       if (refuse_) return FakeEngine::Failure(409, "image is being used by a container");
       images_.erase(name);
@@ -50,6 +46,22 @@ class KeptThings : public testing::Test {
       return {.status = 204};
     }
     return {.status = 0};
+  }
+
+  std::string Images(const FakeRequest& request) {
+    json::Array list;
+    for (const auto& [name, home] : images_) {
+      const bool untagged = name.starts_with("sha256:");
+      const std::string key = untagged ? kKey : name.substr(name.rfind(':') + 1);
+      if (request.query.at("filters").find("tenon.key=" + key) == std::string::npos) continue;
+      json::Array tags;
+      if (!untagged) tags.push_back(json::Value(name));
+      list.push_back(
+          json::Object{{"Id", untagged ? name : "sha256:" + name},
+                       {"RepoTags", std::move(tags)},
+                       {"Labels", json::Object{{"tenon.home", home}, {"tenon.key", key}}}});
+    }
+    return json::Print(list);
   }
 
   // As an engine does: only those with the label that was asked for.
@@ -133,7 +145,7 @@ class KeptThings : public testing::Test {
   TempFolder home_;
   Environments environments_{home_.path()};
   std::mutex mutex_;                           // guards what the engine has
-  std::map<std::string, std::string> images_;  // name → home
+  std::map<std::string, std::string> images_;  // name, or id without one → home
   std::map<std::string, std::map<std::string, std::string>> containers_;
   bool refuse_ = false;
   FakeEngine engine_;
@@ -210,6 +222,16 @@ TEST_F(KeptThings, AnImageThatAnotherHomeHasMadeSinceIsLeftToIt) {
   images_["tenon/env:" + kKey] = "/home/other/.tenon";
   EXPECT_EQ(Texts(Remove({kKey}), "removed"), Strings{kKey});
   EXPECT_TRUE(HasImage(kKey));
+}
+
+TEST_F(KeptThings, OlderImagesWithoutANameGoToo) {
+  Made(kKey, engine_.socket());
+  images_["sha256:old"] = home_.path();
+  images_["sha256:not-ours"] = "/home/other/.tenon";
+  images_["mine/derived:" + kKey] = home_.path();
+  EXPECT_EQ(Texts(Remove({kKey}), "removed"), Strings{kKey});
+  EXPECT_EQ(images_.size(), 2u);
+  EXPECT_TRUE(images_.contains("sha256:not-ours") && images_.contains("mine/derived:" + kKey));
 }
 
 TEST_F(KeptThings, WhatAKilledRemovalOrBuildHasLeftIsTidiedUp) {

@@ -140,6 +140,7 @@ def test_refresh_resolves_anew_and_diff_shows_it(runs, index, where):
     index.add("tenon-demo", "2.0")
     assert submit() == "1.0\n"
     assert submit("--refresh") == "2.0\n"
+    assert all(i["RepoTags"] and i["RepoTags"] != ["<none>:<none>"] for i in runs.api.images()), "the old one is gone"
     assert submit() == "2.0\n"
     diff = runs.tenon.run("env", "diff", "1", "3", cwd=folder)
     assert diff.code == 0 and re.search(r"tenon-demo.*1\.0.*2\.0.*changed", diff.out), repr(diff)
