@@ -69,7 +69,7 @@ def test_version_and_unknown_verbs(runner):
 
 
 def test_an_executor_of_a_later_version_is_refused_before_anything_is_written(runner):
-    run = runner.new(executor="container")
+    run = runner.new(executor="spark")
     with pytest.raises(RunnerError) as error:
         run.start()
     assert error.value.kind == "invalid" and "not in this version" in str(error.value)
