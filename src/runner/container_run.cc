@@ -47,6 +47,22 @@ Result<EngineContext> OpenEngine(const StartRequest& request) {
   return context;
 }
 
+// An engine without root has no say over the cgroups of version 1, and takes the limits all the
+// same.
+std::optional<run::Notice> LimitsNotHeld(const run::ContainerSpec& spec,
+                                         const docker::EngineInfo& info) {
+  if (!info.rootless || info.cgroup_version != "1") return std::nullopt;
+  if (spec.memory_bytes == 0 && spec.nano_cpus == 0) return std::nullopt;
+  const char* which = spec.nano_cpus == 0      ? "memory"
+                      : spec.memory_bytes == 0 ? "cpus"
+                                               : "memory and cpus";
+  return run::Notice{run::Level::kWarning,
+                     std::string(which) +
+                         ": this engine runs without root on a machine with cgroups of version 1 "
+                         "and can't hold the limit; the run goes on without it",
+                     "cgroups of version 2, or an engine run by root, can"};
+}
+
 gpu::EngineFacts FactsOf(const EngineContext& context) {
   return {context.engine.version().name, context.engine.version().version,
           context.engine.version().api, context.info.runtimes, context.info.cdi_devices};
@@ -275,6 +291,7 @@ Result<Prepared> PrepareContainer(const StartRequest& request, Handover& handove
   TENON_TRY(docker::Image base, EnsureBaseImage(context, spec, handover, stop));
   TENON_TRY(access, gpu::Decide(spec, base.env, host, FactsOf(context)));
   if (access.notice) handover.Put(*access.notice);
+  if (auto notice = LimitsNotHeld(spec, context.info)) handover.Put(std::move(*notice));
   if (stop) return Unavailable("stopped");
   TENON_TRY(ImageEnvironment environment,
             EnsureEnvironmentImage(context, request, base, handover, stop));
