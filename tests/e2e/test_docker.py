@@ -70,7 +70,7 @@ def environment_of(runs, image, **options):
     assert told["argv"] == ["a b", "--c"] and told["outputs"]
     assert {"aml_config", "data", "main.py", "outputs"} <= set(told["files"])
     assert told["variables"]["FROM_FILE"] == "f" and told["variables"]["FROM_OPTION"] == "o"
-    assert told["home"] and told["home"] == told["passwd_home"]
+    assert told["home"] == "/home/tenon" and told["passwd_home"] == ("/home/tenon" if told["uid"] else "/root")
     assert "conda_dependencies.yml" in told["config"] and not [n for n in told["config"] if n.endswith(".compute")]
     return told
 
@@ -371,7 +371,7 @@ def test_container_kept_on_fail_can_be_entered(runs):
     assert runs.tenon.run("exec", "last", "--", "sh", "-c", "exit 9", cwd=folder).code == 9
     shell = runs.tenon.pty("shell", "last", cwd=folder, keys=b"cat /tmp/trace; exit 6\n")
     assert shell.code == 6 and "evidence" in shell.out
-    runs.tenon.run("experiment", "clean", cwd=folder).ok()
+    runs.tenon.run("experiment", "clean", "-t", "docker", cwd=folder).ok()
     assert runs.engine.leftovers() == []
 
 
@@ -452,7 +452,7 @@ def test_clean_sweeps_what_others_left_of_this_home_only(runs):
         labels = {"tenon.run": run_id, "tenon.kind": "run", "tenon.home": str(home), "tenon.key": "0" * 32}
         ids[whose] = runs.api.json("POST", "/containers/create",
                                    {"Image": runs.image(), "Cmd": ["sleep", "600"], "Labels": labels})["Id"]
-    runs.tenon.run("experiment", "clean", cwd=folder).ok()
+    runs.tenon.run("experiment", "clean", "-t", "docker", cwd=folder).ok()
     assert runs.api.inspect(ids["mine"]) is None
     assert runs.api.inspect(ids["foreign"]) is not None
     runs.leaves_something = True

@@ -58,7 +58,7 @@ def builds_again(runs, folder):
     """Nothing of the broken build is in the way, and nothing of it is left."""
     done = runs.submit(folder).ok()
     assert done.out == "tenon_demo 1.0\n"
-    runs.tenon.run("experiment", "clean", cwd=folder).ok()
+    runs.tenon.run("experiment", "clean", "-t", "docker", cwd=folder).ok()
     assert runs.engine.leftovers() == []
 
 
@@ -143,7 +143,7 @@ def test_script_ends_while_the_engine_is_away(runs):
     done = watcher.wait()
     assert done.code == 3, repr(done)
     assert runs.last(folder)["properties"]["ExitCode"] == 3
-    runs.tenon.run("experiment", "clean", cwd=folder).ok()
+    runs.tenon.run("experiment", "clean", "-t", "docker", cwd=folder).ok()
     assert runs.engine.leftovers() == []
 
 
@@ -291,7 +291,7 @@ def test_builder_that_others_wait_for_is_killed(runs):
         hold.set()
         assert second.wait(240).ok().out == "tenon_demo 1.0\n"
         assert first.wait().code != 0
-    runs.tenon.run("experiment", "clean", cwd=folder).ok()
+    runs.tenon.run("experiment", "clean", "-t", "docker", cwd=folder).ok()
     assert runs.engine.leftovers() == []
 
 

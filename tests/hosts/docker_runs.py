@@ -88,6 +88,7 @@ class Runs:
         self.engine = engine
         self.tenon = tenon
         self.scratch = scratch
+        self.compute = {}  # keys of every project's target
         self.leaves_something = False  # set by tests that mean it
         if fetched:
             self._bring_tools()
@@ -123,6 +124,7 @@ class Runs:
         return full
 
     def project(self, script, name="proj", image=None, **options):
+        options["compute"] = {**self.compute, **(options.get("compute") or {})}
         folder = write_project(self.scratch / name, script, image or self.image(), **options)
         if self.tenon.uid is not None:
             give_to(self.tenon.uid, folder)
