@@ -69,7 +69,8 @@ CREATE TABLE tags(
 
 Status ToVersion1(Database& database) { return database.Execute(kVersion1); }
 
-// Folds and runs have got members (environments, containers): they are made again from the journals.
+// Folds and runs have got members (environments, containers): they are made again from the
+// journals.
 Status ToVersion2(Database& database) {
   return database.Execute(
       "DELETE FROM segments; DELETE FROM metric_blocks; DELETE FROM runs; DELETE FROM views; "

@@ -22,11 +22,11 @@ struct ContainerSpec {
   std::string gpus;
   bool gpus_from_option = false;  // --gpus: wins over nvidiaDocker: false
   int64_t memory_bytes = 0;
-  int64_t nano_cpus = 0;              // cpus * 1e9
+  int64_t nano_cpus = 0;  // cpus * 1e9
   int64_t shm_bytes = 0;
-  std::vector<std::string> ulimits;   // "memlock=-1", "nofile=1024:4096"
+  std::vector<std::string> ulimits;  // "memlock=-1", "nofile=1024:4096"
   bool read_only_root = false;
-  std::string network;                // "" = the engine's default; "none", "host", a name
+  std::string network;  // "" = the engine's default; "none", "host", a name
 
   json::Object ToJson() const;
   static Result<ContainerSpec> FromJson(const json::Object& object);

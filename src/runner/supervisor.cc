@@ -18,6 +18,7 @@ namespace {
 
 constexpr int64_t kTickUs = 200'000;
 constexpr int64_t kLeftoverGraceUs = 5'000'000;
+constexpr int64_t kLostUs = 60'000'000;
 
 constexpr int kCanceledCode = 143;
 constexpr int kTimeoutCode = 124;
@@ -86,6 +87,7 @@ void Supervisor::Tick() {
     if (executor_->has_own_init()) {
       LookForKeptContainer();
       script_->Look();  // an engine that went away is looked for again
+      LookForLostContainer();
     }
   }
   if (phase_ != Phase::kDone) loop_.AddTimer(kTickUs, [this] { Tick(); });
@@ -254,6 +256,25 @@ void Supervisor::LookForKeptContainer() {
   over.proof.method = "container";
   over.proof.remark = "the container is kept";
   over.proof.left = 1;
+  over.proof.gpu = executor::GpuRemark();
+  OnScriptOver(std::move(over));
+}
+
+// An engine that never comes back can't tell that its container has ended; the init's lock can.
+void Supervisor::LookForLostContainer() {
+  if (phase_ != Phase::kRunning || executor_->event_fd() >= 0 || script_->has_exited() ||
+      IsLockedByOther(folder_.script_segment()).value_or(true)) {
+    lost_since_us_ = 0;
+    return;
+  }
+  const int64_t now = clock_.MonotonicUs();
+  if (lost_since_us_ == 0) lost_since_us_ = now;
+  if (now - lost_since_us_ < kLostUs) return;
+  ScriptRun::Over over;
+  over.exit.status = {0, SIGKILL};
+  over.exit.remark = "the container is gone, and the engine does not answer";
+  over.proof.method = "container";
+  over.proof.remark = "its init is gone; the engine could not be asked";
   over.proof.gpu = executor::GpuRemark();
   OnScriptOver(std::move(over));
 }

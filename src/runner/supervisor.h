@@ -63,6 +63,7 @@ class Supervisor {
 
   void Tick();
   void LookForKeptContainer();
+  void LookForLostContainer();
   void Notice(run::Level level, std::string text, std::string hint = "");
   run::End MakeEnd(const ScriptRun::Over& over) const;
   // Puts in what the init of a container has recorded, where it has.
@@ -90,6 +91,7 @@ class Supervisor {
   std::unique_ptr<ScriptRun> script_;
   std::optional<run::ContainerMade> container_;
   bool kept_container_ = false;
+  int64_t lost_since_us_ = 0;  // monotonic; 0: somebody knows of the container
 };
 
 // "killed by signal 9 (Killed)"
