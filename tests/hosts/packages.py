@@ -101,6 +101,8 @@ class Index:
                 self.send_response(status)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(data)))
+                if kind == "application/octet-stream":
+                    self.send_header("Cache-Control", "max-age=365000000, immutable, public")  # as PyPI says of files
                 if status == 401:
                     self.send_header("WWW-Authenticate", 'Basic realm="packages"')
                 self.end_headers()
