@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import signal
 
 import pytest
 
@@ -10,6 +11,10 @@ from e2e import harness
 from hosts import engine as engines
 from hosts import images
 from hosts.docker_runs import EngineTenon, Runs
+
+
+# Whoever ends the tests early gets an engine that is put away, as with Ctrl-C.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -54,7 +54,7 @@ told = {"cwd": os.getcwd(), "uid": os.getuid(), "gid": os.getgid(), "argv": sys.
         "name": pwd.getpwuid(os.getuid()).pw_name, "passwd_home": pwd.getpwuid(os.getuid()).pw_dir,
         "variables": {k: os.environ.get(k) for k in ("FROM_FILE", "FROM_OPTION", "FROM_IMAGE", "XDG_CACHE_HOME")},
         "files": os.listdir("."), "config": os.listdir("aml_config"), "outputs": os.path.isdir("outputs")}
-for folder in (os.environ["HOME"], tempfile.gettempdir(), "outputs", ".", os.environ.get("XDG_CACHE_HOME", tempfile.gettempdir())):
+for folder in (os.environ["HOME"], tempfile.gettempdir(), "outputs", ".", os.environ["XDG_CACHE_HOME"]):
     os.makedirs(folder, exist_ok=True)
     open(os.path.join(folder, "probe"), "w").close()
 print(json.dumps(told))

@@ -201,7 +201,8 @@ class DockerEngine:
         """Returns when it answers. Also after kill() and stop()."""
         command = ["dockerd", "--data-root", self.folder / "data", "--exec-root", self.folder / "exec", "--pidfile",
                    self.folder / "pid", "-H", f"unix://{self.socket}", "--bridge", self._bridge.name, "--iptables=false",
-                   "--ip-forward=false", "--config-file", self.folder / "daemon.json", "--containerd", self.folder / "containerd/c.sock"]
+                   "--ip-forward=false", "--config-file", self.folder / "daemon.json", "--containerd",
+                   self.folder / "containerd/c.sock"]
         # A file of our own: the machine's configuration is not ours.
         (self.folder / "daemon.json").write_text('{"live-restore": true}\n' if self.live_restore else "{}\n")
         (self.folder / "pid").unlink(missing_ok=True)

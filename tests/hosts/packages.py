@@ -36,8 +36,8 @@ def wheel(name, version, code="", requires=()):
 class Index:
     """A simple index (PEP 503) on all addresses of this machine.
 
-    `password`: asked for with the user name "tenon". `hold`: an Event that downloads of wheels wait for (not questions about them). Also answers as an
-    HTTP proxy: a request for a whole address is answered by its path."""
+    `password`: asked for with the user name "tenon". `hold`: an Event that downloads of wheels wait for (not questions
+    about them). Also answers as an HTTP proxy: a request for a whole address is answered by its path."""
 
     def __init__(self, password=None, hold=None):
         self.requests = []  # (method, path, authorization header or None)

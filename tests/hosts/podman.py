@@ -64,7 +64,7 @@ class PodmanEngine:
         self.close()
 
     def start(self):
-        for name in ("home", "runtime", "storage", "run", "tmp"):
+        for name in ("home", "runtime", "storage", "run", "tmp", "scratch"):
             (self.folder / name).mkdir(mode=0o700, exist_ok=True)
         # Podman asks for more than a machine may allow.
         (self.folder / "containers.conf").write_text('[containers]\ndefault_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]\n')
@@ -73,6 +73,7 @@ class PodmanEngine:
         service = [*podman, "system", "service", "--time", "0", f"unix://{self.socket}"]
         command = [str(c) for c in (self._as_user(service) if self.uid else self._as_root(service))]
         env = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(self.folder / "home"), "LANG": "C.UTF-8"}
+        env["TMPDIR"] = str(self.folder / "scratch")  # images that are sent stay there
         env["CONTAINERS_CONF"] = str(self.folder / "containers.conf")
         if self.uid:
             env["XDG_RUNTIME_DIR"] = str(self.folder / "runtime")
@@ -111,7 +112,7 @@ class PodmanEngine:
                 made.chmod(0o666)
             if os.path.exists(f"/dev/{name}"):
                 mounts.append(f"mount --bind {made} /dev/{name}")
-        for name in ("home", "runtime", "storage", "run", "tmp"):
+        for name in ("home", "runtime", "storage", "run", "tmp", "scratch"):
             os.chown(self.folder / name, self.uid, self.uid)
         os.chown(self.folder, self.uid, self.uid)
         return ["unshare", "--mount", "--propagation", "private", "sh", "-c", " && ".join(mounts) + ' && exec "$@"', "sh",
