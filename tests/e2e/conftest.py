@@ -20,7 +20,7 @@ signal.signal(signal.SIGTERM, signal.default_int_handler)
 @pytest.fixture(scope="session")
 def engine():
     """A Docker engine of our own, shared by the tests of this process."""
-    made = engines.DockerEngine()
+    made = engines.DockerEngine(disk=engines.disk_in_memory())
     try:
         made.__enter__()
         images.load(made.api, "debian")

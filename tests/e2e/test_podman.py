@@ -68,7 +68,7 @@ def test_iris_end_to_end(pods):
     assert any("reused" in s["detail"] for s in preparing(pods, folder).values())
     pods.tenon.run("submit", "-c", "local", "iris_sklearn.py", cwd=folder, timeout=900).ok()
     assert [pods.last(folder)[name] for name in METRICS] == [in_container[name] for name in METRICS]
-    assert not [p for p in pods.tenon.home.rglob("*") if os.lstat(p).st_uid != owner(pods)]
+    assert not pods.of_others()
 
 
 def test_script_is_the_user_and_has_a_home(pods):
@@ -81,7 +81,7 @@ def test_outputs_belong_to_the_user(pods):
     folder = pods.project("import os\nos.makedirs('outputs/a')\nopen('outputs/a/x.bin', 'wb').write(b'1' * 1000)\n")
     pods.submit(folder, "--keep", "main.py").ok()
     kept = [p for p in pods.tenon.home.rglob("x.bin")]
-    assert kept and not [p for p in pods.tenon.home.rglob("*") if os.lstat(p).st_uid != owner(pods)]
+    assert kept and not pods.of_others()
 
 
 def test_without_shared_volumes(pods):

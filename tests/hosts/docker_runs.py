@@ -149,6 +149,11 @@ class Runs:
         """A pip line that names the index so that containers and this machine find it."""
         return f"--index-url {index.url(self.engine.gateway, password)}"
 
+    def of_others(self):
+        """What below the home does not belong to the user, once the runners have tidied up."""
+        assert not self.tenon.processes_left()
+        return [p for p in self.tenon.home.rglob("*") if os.lstat(p).st_uid != (self.tenon.uid or 0)]
+
     def runner_pid(self):
         """The runner on this machine, not the one inside a container."""
         for entry in os.listdir("/proc"):

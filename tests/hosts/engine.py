@@ -75,6 +75,12 @@ def short_folder(prefix):
     return folder
 
 
+def disk_in_memory():
+    """For DockerEngine where the machine has plenty: a disk that takes nobody's time. None: it has not."""
+    told = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    return "6g" if int(told["MemAvailable"].split()[0]) > 10 << 20 else None
+
+
 class Bridge:
     """A network for containers that reaches the world through this machine's addresses."""
 
