@@ -27,7 +27,7 @@ class RealEngineTest : public testing::Test {
  protected:
   void SetUp() override {
     const std::string socket = FromEnvironment("TENON_TEST_ENGINE_SOCKET", "");
-    if (socket.empty()) GTEST_SKIP() << "TENON_TEST_ENGINE_SOCKET is not set";
+    if (socket.empty()) GTEST_SKIP() << "planned: TENON_TEST_ENGINE_SOCKET is not set";
     auto engine = Engine::Connect(socket);
     ASSERT_TRUE(engine.ok()) << engine.error().message;
     engine_ = std::make_unique<Engine>(*std::move(engine));

@@ -133,7 +133,6 @@ class ImageBuild {
         key_(std::move(key)),
         pins_(std::move(pins)),
         home_(request.run.home),
-        handover_(handover),
         stop_(stop),
         reporter_(handover, request.run.Folder().build_log()) {}
 
@@ -372,7 +371,6 @@ class ImageBuild {
   std::string key_;
   std::string pins_;
   run::Home home_;
-  Handover& handover_;
   const std::atomic<bool>& stop_;
   JournalBuildReporter reporter_;
   std::string ca_bundle_;

@@ -123,10 +123,11 @@ void Supervisor::RecordHandedOver() {
 }
 
 void Supervisor::OnHandover() {
-  bool done = worker_done_;  // before the events are taken: none comes after it
   RecordHandedOver();
-  if (!done) return;
-  worker_.join();  // hands prepared_ over
+  // Looked at after the descriptor was emptied: whoever is done later wakes us again.
+  if (!worker_done_) return;
+  worker_.join();      // hands prepared_ over
+  RecordHandedOver();  // what came between the two looks
   loop_.RemoveFd(handover_.fd());
   Result<Prepared> prepared = std::move(*prepared_);
   prepared_.reset();

@@ -115,6 +115,17 @@ TEST_F(SupervisorTest, AnOrdinaryRunGoesThroughItsStates) {
   EXPECT_FALSE(Exists(Folder().metrics()));
 }
 
+// The worker may be done at any moment between two looks of the loop.
+TEST_F(SupervisorTest, TheEndOfPreparingIsNeverMissed) {
+  for (int i = 2; i < 200; ++i) {
+    request_.run.run_id = request_.spec.id = "proj_" + std::to_string(i);
+    ASSERT_TRUE(MakeDirs(Folder().path()).ok());
+    ends_.clear();
+    Run({});
+    ASSERT_EQ(end().state, run::State::kCompleted);
+  }
+}
+
 TEST_F(SupervisorTest, AScriptThatCannotBeStartedEndsWith125) {
   FakeExecutor::Plan plan;
   plan.start_error = Denied("start sh: Permission denied");
