@@ -137,9 +137,13 @@ TEST_F(MakeEnvironmentTest, AStopInTheMiddleEndsEverythingThatWasStarted) {
   EXPECT_EQ(made.error().kind, ErrorKind::kUnavailable);
   EXPECT_EQ(made.error().message, "stopped");
   pid_t pid = std::stoi(ReadFile(started).value());
-  // Killed when Make returned; a stranger may still have to reap it.
-  auto id = IdentifyProcess(pid);
-  EXPECT_TRUE(!id || CheckProcess(*id) == Liveness::kGone) << "process " << pid << " goes on";
+  // The signal was sent before Make returned; dying takes a moment, and a stranger has to reap it.
+  auto gone = [pid] {
+    auto id = IdentifyProcess(pid);
+    return !id || CheckProcess(*id) == Liveness::kGone;
+  };
+  for (int i = 0; i < 1000 && !gone(); ++i) ::usleep(10'000);
+  EXPECT_TRUE(gone()) << "process " << pid << " goes on";
   EXPECT_FALSE(Exists(job_.prefix));
 }
 
