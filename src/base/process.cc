@@ -200,6 +200,12 @@ std::optional<ProcStat> ReadProcStat(pid_t pid) {
 
 }  // namespace
 
+std::string GetVariable(const Environment& environment, const std::string& name,
+                        const std::string& otherwise) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? otherwise : found->second;
+}
+
 Credentials OurCredentials() {
   Credentials user{::geteuid(), ::getegid(), {}};
   int count = ::getgroups(0, nullptr);

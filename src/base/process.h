@@ -21,6 +21,9 @@ namespace tenon {
 
 using Environment = std::map<std::string, std::string>;
 Environment CurrentEnvironment();
+// The variable's value; `otherwise` when it is not set.
+std::string GetVariable(const Environment& environment, const std::string& name,
+                        const std::string& otherwise = "");
 
 // Who a process is.
 struct Credentials {

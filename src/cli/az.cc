@@ -22,11 +22,6 @@ namespace {
 
 constexpr int kMaxDepth = 8;
 
-std::string Get(const Environment& environment, const char* name) {
-  const auto found = environment.find(name);
-  return found == environment.end() ? "" : found->second;
-}
-
 constexpr std::string_view kAbout =
     "This az is tenon's. It knows what Azure ML Workbench knew of running scripts:\n"
     "  az ml --help\n"
@@ -53,7 +48,7 @@ int PassOn(const Session& session, const std::vector<std::string>& words) {
                                   : "`az ml --help` lists what is here"));
     return 3;
   }
-  const int depth = std::atoi(Get(session.environment, run::env::kAzDepth).c_str());
+  const int depth = std::atoi(GetVariable(session.environment, run::env::kAzDepth).c_str());
   if (depth >= kMaxDepth) {
     PrintError(Unavailable("`" + said + "` has been passed on " + std::to_string(depth) +
                            " times; " + ForTerminal(*other) + " seems to call us again")
@@ -99,7 +94,7 @@ bool IsOurAz(const std::string& path) {
 }
 
 std::optional<std::string> FindOtherAz(const Environment& environment) {
-  for (const std::string& folder : Split(Get(environment, "PATH"), ':')) {
+  for (const std::string& folder : Split(GetVariable(environment, "PATH"), ':')) {
     const auto found = FindProgram("az", folder.empty() ? "." : folder);
     if (found && !IsOurAz(*found)) return found;
   }

@@ -33,9 +33,7 @@ Result<int> Act(Session& session, const Options& options, std::vector<std::strin
   request.refresh_environment = options.made.refresh;
   request.keep_on_fail = options.made.keep_on_fail;
   if (!options.gpus.empty()) {
-    auto gpus = project::ParseGpus(options.gpus);
-    if (!gpus.ok()) return std::move(gpus).error().Wrap("--gpus");
-    request.gpus = *std::move(gpus);
+    TENON_TRY(request.gpus, project::ParseGpusOption(options.gpus));
   }
   request.environment = session.environment;
   TENON_TRY(engine::Context * context, session.Context());

@@ -85,6 +85,7 @@ void TerminalReporter::OnNotice(const run::Notice& notice) {
   line += " " + ForTerminal(notice.text);
   if (!notice.hint.empty()) line += " (" + ForTerminal(notice.hint) + ")";
   Say(line);
+  if (notice.level == run::Level::kError) last_error_ = notice.text;
 }
 
 void TerminalReporter::OnState(run::State state, const std::string& reason) {
@@ -126,7 +127,9 @@ void TerminalReporter::OnEnd(const run::End& end) {
   std::string line =
       Styled(run::StateName(end.state), good ? Style::kGreen : Style::kRed, ColorErr());
   if (end.duration_us > 0) line += " after " + HumanDuration(end.duration_us);
-  if (!end.reason.empty()) {
+  if (!end.reason.empty() && end.reason == last_error_) {
+    line += ", as said above";  // which may be twenty lines of a tool's own words
+  } else if (!end.reason.empty()) {
     line += ": " + ForTerminal(end.reason);
   } else if (!good && end.exit_code) {
     line += ": exit code " + std::to_string(*end.exit_code);

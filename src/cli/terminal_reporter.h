@@ -46,6 +46,7 @@ class TerminalReporter : public engine::Reporter {
 
   Options options_;
   std::string run_id_;
+  std::string last_error_;  // the text of the last notice that was one
   std::string progress_what_;
   int64_t progress_since_us_ = 0;
   int64_t progress_drawn_us_ = 0;

@@ -132,6 +132,14 @@ Result<Engine> Engine::Connect(std::string socket) {
   return Engine(std::move(socket), std::move(version));
 }
 
+std::string LabelOf(const std::vector<std::pair<std::string, std::string>>& labels,
+                    std::string_view name) {
+  for (const auto& [label, value] : labels) {
+    if (label == name) return value;
+  }
+  return "";
+}
+
 Result<EngineInfo> Engine::Info() {
   auto answer = AskObject(socket_, version_.api, {.path = "/info"});
   if (!answer.ok())

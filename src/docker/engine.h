@@ -61,6 +61,10 @@ struct Container {
   std::string error;  // why the engine could not start it
 };
 
+// The value of a label; "" when there is none of that name.
+std::string LabelOf(const std::vector<std::pair<std::string, std::string>>& labels,
+                    std::string_view name);
+
 // One line of a pull: {"status", "id", "progressDetail"} put together over all layers.
 struct PullProgress {
   std::string what;  // "Downloading", "Extracting", …

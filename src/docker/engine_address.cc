@@ -18,11 +18,6 @@ constexpr std::string_view kHowToGetOne =
     "and start its socket (`systemctl --user start podman.socket`); DOCKER_HOST=unix:///PATH names "
     "another socket";
 
-std::string Get(const Environment& environment, const std::string& name) {
-  const auto it = environment.find(name);
-  return it == environment.end() ? "" : it->second;
-}
-
 // "unix:///run/docker.sock" or a bare path; anything else is not reached from here.
 Result<EngineAddress> FromHost(const std::string& host, const std::string& from) {
   if (host.starts_with("unix://")) {
@@ -43,9 +38,9 @@ Result<EngineAddress> FromHost(const std::string& host, const std::string& from)
 }
 
 std::string ConfigFolder(const Environment& environment) {
-  const std::string folder = Get(environment, "DOCKER_CONFIG");
+  const std::string folder = GetVariable(environment, "DOCKER_CONFIG");
   if (!folder.empty()) return folder;
-  const std::string home = Get(environment, "HOME");
+  const std::string home = GetVariable(environment, "HOME");
   return home.empty() ? "" : JoinPath(home, ".docker");
 }
 
@@ -87,7 +82,7 @@ Result<EngineAddress> FromContext(const std::string& config_folder, const std::s
 }
 
 std::vector<std::string> UsualSockets(const Environment& environment) {
-  std::string runtime = Get(environment, "XDG_RUNTIME_DIR");
+  std::string runtime = GetVariable(environment, "XDG_RUNTIME_DIR");
   if (runtime.empty()) runtime = "/run/user/" + std::to_string(::getuid());
   return {"/var/run/docker.sock", JoinPath(runtime, "docker.sock"),
           JoinPath(runtime, "podman/podman.sock"), "/run/podman/podman.sock"};
@@ -108,10 +103,10 @@ Result<EngineAddress> FromUsualPlaces(const Environment& environment) {
 }  // namespace
 
 Result<EngineAddress> FindEngine(const Environment& environment) {
-  const std::string host = Get(environment, "DOCKER_HOST");
+  const std::string host = GetVariable(environment, "DOCKER_HOST");
   if (!host.empty()) return FromHost(host, "DOCKER_HOST");
   const std::string config_folder = ConfigFolder(environment);
-  std::string context = Get(environment, "DOCKER_CONTEXT");
+  std::string context = GetVariable(environment, "DOCKER_CONTEXT");
   if (context.empty()) {
     TENON_TRY(context, CurrentContext(config_folder));
   }

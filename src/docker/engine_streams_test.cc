@@ -12,18 +12,6 @@
 namespace tenon::docker {
 namespace {
 
-FakeEngine::Handler Always(FakeAnswer answer) {
-  return [answer](const FakeRequest& request) {
-    return request.path == "/version" ? FakeAnswer{.status = 0} : answer;
-  };
-}
-
-Engine Connect(const FakeEngine& fake) {
-  auto engine = Engine::Connect(fake.socket());
-  TENON_CHECK(engine.ok());
-  return *std::move(engine);
-}
-
 std::string ReadToEnd(Stream& stream) {
   std::string text = stream.buffered;
   char piece[4096];
@@ -56,7 +44,7 @@ TEST(WaitTest, TheExitCodeComesWhenItComesAndNotBefore) {
          FakeEngine::Say(fd, "10\r\n{\"StatusCode\":3");
          FakeEngine::Say(fd, "}\r\n1\r\n\n\r\n0\r\n\r\n");
        }}));
-  auto waiting = Connect(fake).Wait("c");
+  auto waiting = ConnectTo(fake).Wait("c");
   ASSERT_TRUE(waiting.ok());
   for (int i = 0; i < 3; ++i) {
     auto early = (*waiting)->Poll();
@@ -80,7 +68,7 @@ TEST(WaitTest, AnEngineThatDiesIsNoEndOfTheContainer) {
                               FakeEngine::Say(fd, said);
                               FakeEngine::Hang(fd);
                             }}));
-    auto waiting = Connect(fake).Wait("c");
+    auto waiting = ConnectTo(fake).Wait("c");
     ASSERT_TRUE(waiting.ok());
     fake.Stop();
     auto code = WaitToEnd(**waiting);
@@ -100,7 +88,7 @@ TEST(WaitTest, AnAnswerWithoutACodeIsNoZero) {
   };
   for (const auto& [answer, kind] : cases) {
     FakeEngine fake(Always(answer));
-    auto waiting = Connect(fake).Wait("c");
+    auto waiting = ConnectTo(fake).Wait("c");
     ASSERT_TRUE(waiting.ok());
     auto code = WaitToEnd(**waiting);
     ASSERT_FALSE(code.ok());
@@ -119,7 +107,7 @@ TEST(StreamTest, WhatCameWithTheHeadIsPartOfTheStream) {
                               while (::recv(fd, &c, 1, 0) == 1) input += c;
                               FakeEngine::Say(fd, FakeEngine::Frame(2, "late"));
                             }}));
-    auto stream = Connect(fake).Attach("c", true);
+    auto stream = ConnectTo(fake).Attach("c", true);
     ASSERT_TRUE(stream.ok()) << stream.error().message;
     FakeEngine::Say(stream->fd.get(), "input");
     ASSERT_EQ(::shutdown(stream->fd.get(), SHUT_WR), 0);
@@ -134,11 +122,11 @@ TEST(StreamTest, WhatCameWithTheHeadIsPartOfTheStream) {
 
 TEST(StreamTest, ARefusalIsNoStream) {
   FakeEngine fake(Always(FakeEngine::Failure(404, "No such container: c")));
-  EXPECT_EQ(Connect(fake).Attach("c", false).error().kind, ErrorKind::kNotFound);
-  EXPECT_EQ(Connect(fake).StartExec("e", false).error().kind, ErrorKind::kNotFound);
-  EXPECT_EQ(Connect(fake).CreateExec("c", {}).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(ConnectTo(fake).Attach("c", false).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(ConnectTo(fake).StartExec("e", false).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(ConnectTo(fake).CreateExec("c", {}).error().kind, ErrorKind::kNotFound);
   FakeEngine odd(Always({.status = 204}));
-  EXPECT_EQ(Connect(odd).Attach("c", false).error().kind, ErrorKind::kCorrupt);
+  EXPECT_EQ(ConnectTo(odd).Attach("c", false).error().kind, ErrorKind::kCorrupt);
 }
 
 TEST(StreamTest, ACommandInAContainerIsStartedAndAskedForItsEnd) {
@@ -155,7 +143,7 @@ TEST(StreamTest, ACommandInAContainerIsStartedAndAskedForItsEnd) {
     }
     return {.status = 0};
   });
-  Engine engine = Connect(fake);
+  Engine engine = ConnectTo(fake);
   auto exec = engine.CreateExec("c", {{"Cmd", json::Array{"sh"}}});
   ASSERT_TRUE(exec.ok());
   auto stream = engine.StartExec(*exec, true);
@@ -178,7 +166,7 @@ TEST(ArchiveTest, BytesGoInAndComeOutUnchanged) {
     }
     return request.path == "/version" ? FakeAnswer{.status = 0} : FakeAnswer{.status = 200};
   });
-  Engine engine = Connect(fake);
+  Engine engine = ConnectTo(fake);
   int left = 3;
   auto put = engine.PutArchive("c", "/a b", [&]() -> Result<std::string> {
     return left-- > 0 ? std::string(100'000, 'z') : std::string();
@@ -203,15 +191,15 @@ TEST(ArchiveTest, BytesGoInAndComeOutUnchanged) {
 TEST(ArchiveTest, APathThatIsNotThereIsNotFoundAndACutIsUnavailable) {
   FakeEngine absent(Always(FakeEngine::Failure(404, "Could not find the file /x")));
   const auto ignore = [](std::string_view) { return Status(); };
-  EXPECT_EQ(Connect(absent).GetArchive("c", "/x", ignore).error().kind, ErrorKind::kNotFound);
-  EXPECT_EQ(Connect(absent)
+  EXPECT_EQ(ConnectTo(absent).GetArchive("c", "/x", ignore).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(ConnectTo(absent)
                 .PutArchive("c", "/x", [] { return Result<std::string>(std::string()); })
                 .error()
                 .kind,
             ErrorKind::kNotFound);
   FakeEngine cut(
       Always({.body = "abc", .headers = {{"Content-Length", "9"}}, .with_length = false}));
-  EXPECT_EQ(Connect(cut).GetArchive("c", "/x", ignore).error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(ConnectTo(cut).GetArchive("c", "/x", ignore).error().kind, ErrorKind::kUnavailable);
 }
 
 }  // namespace

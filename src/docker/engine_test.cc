@@ -15,19 +15,6 @@
 namespace tenon::docker {
 namespace {
 
-// An engine that gives `answer` to everything but the first question.
-FakeEngine::Handler Always(FakeAnswer answer) {
-  return [answer](const FakeRequest& request) {
-    return request.path == "/version" ? FakeAnswer{.status = 0} : answer;
-  };
-}
-
-Engine Connect(const FakeEngine& fake) {
-  auto engine = Engine::Connect(fake.socket());
-  TENON_CHECK(engine.ok());
-  return *std::move(engine);
-}
-
 FakeRequest Last(const FakeEngine& fake) { return fake.requests().back(); }
 
 json::Object Body(const FakeRequest& request) {
@@ -86,7 +73,7 @@ TEST(EngineTest, NoEngineAndAStoppedOneSayWhatToDo) {
   EXPECT_NE(absent.error().hint.find("systemctl start docker"), std::string::npos);
 
   FakeEngine fake(nullptr);
-  Engine engine = Connect(fake);
+  Engine engine = ConnectTo(fake);
   fake.Stop();
   auto dead = Engine::Connect(fake.socket());
   ASSERT_FALSE(dead.ok());
@@ -106,7 +93,7 @@ TEST(EngineTest, PodmanIsKnown) {
     return FakeEngine::Json(
         R"({"Architecture":"amd64","Rootless":true,"CgroupVersion":"2","DockerRootDir":"/d"})");
   });
-  Engine engine = Connect(fake);
+  Engine engine = ConnectTo(fake);
   EXPECT_EQ(engine.version().name, "Podman");
   auto info = engine.Info();
   ASSERT_TRUE(info.ok());
@@ -121,7 +108,7 @@ TEST(EngineTest, WhatTheEngineSaysAboutItselfIsRead) {
           "Architecture":"x86_64","DockerRootDir":"/var/lib/docker","MemTotal":25274793984,
           "Runtimes":{"nvidia":{"path":"x"},"runc":{}},
           "DiscoveredDevices":[{"Source":"cdi","ID":"nvidia.com/gpu=all"},{"Source":"o","ID":"x"}]})")));
-  auto info = Connect(fake).Info();
+  auto info = ConnectTo(fake).Info();
   ASSERT_TRUE(info.ok());
   EXPECT_TRUE(info->rootless);
   EXPECT_EQ(info->cgroup_version, "2");
@@ -130,7 +117,7 @@ TEST(EngineTest, WhatTheEngineSaysAboutItselfIsRead) {
   EXPECT_EQ(info->cdi_devices, std::vector<std::string>{"nvidia.com/gpu=all"});
 
   FakeEngine bare(Always(FakeEngine::Json("{}")));
-  auto nothing = Connect(bare).Info();
+  auto nothing = ConnectTo(bare).Info();
   ASSERT_TRUE(nothing.ok());
   EXPECT_FALSE(nothing->rootless);
   EXPECT_TRUE(nothing->cdi_devices.empty());
@@ -144,26 +131,26 @@ TEST(EngineTest, EachStatusOfAnEngineHasItsKindAndItsWords) {
   };
   for (const auto& [status, kind] : cases) {
     FakeEngine fake(Always(FakeEngine::Failure(status, "words of the engine")));
-    auto started = Connect(fake).Start("c");
+    auto started = ConnectTo(fake).Start("c");
     ASSERT_FALSE(started.ok());
     EXPECT_EQ(started.error().kind, kind) << status;
     EXPECT_EQ(started.error().message, "starting the container c: words of the engine");
   }
   FakeEngine wordless(Always({.status = 500}));
-  EXPECT_NE(Connect(wordless).Start("c").error().message.find("500"), std::string::npos);
+  EXPECT_NE(ConnectTo(wordless).Start("c").error().message.find("500"), std::string::npos);
   FakeEngine full(Always(FakeEngine::Failure(500, "write /x: no space left on device")));
-  EXPECT_EQ(Connect(full).Start("c").error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(ConnectTo(full).Start("c").error().kind, ErrorKind::kUnavailable);
 }
 
 TEST(EngineTest, AnAnswerThatIsCutIsUnavailableAndNeverAnEmptyList) {
   FakeEngine fake(Always(
       {.body = "[{\"Id\":\"a\"}", .headers = {{"Content-Length", "100"}}, .with_length = false}));
-  Engine engine = Connect(fake);
+  Engine engine = ConnectTo(fake);
   EXPECT_EQ(engine.List("x").error().kind, ErrorKind::kUnavailable);
   EXPECT_EQ(engine.ListImages("x").error().kind, ErrorKind::kUnavailable);
   FakeEngine garbage(Always(FakeEngine::Json("nonsense")));
-  EXPECT_EQ(Connect(garbage).List("x").error().kind, ErrorKind::kCorrupt);
-  EXPECT_EQ(Connect(garbage).Find("x").error().kind, ErrorKind::kCorrupt);
+  EXPECT_EQ(ConnectTo(garbage).List("x").error().kind, ErrorKind::kCorrupt);
+  EXPECT_EQ(ConnectTo(garbage).Find("x").error().kind, ErrorKind::kCorrupt);
 }
 
 TEST(EngineTest, ImagesAreFoundByNamesWithSlashes) {
@@ -171,7 +158,7 @@ TEST(EngineTest, ImagesAreFoundByNamesWithSlashes) {
       R"({"Id":"sha256:ab","RepoTags":["localhost/a/b:1","<none>:<none>"],"Size":7,
           "Architecture":"amd64","Os":"linux","Created":"2017-09-08T00:58:01.611105Z",
           "Config":{"User":"me","Env":["A=b=c","EMPTY=","NONE"],"Labels":{"x":"y"}}})")));
-  Engine engine = Connect(fake);
+  Engine engine = ConnectTo(fake);
   auto image = engine.FindImage("host:5000/a/b:1");
   ASSERT_TRUE(image.ok()) << image.error().message;
   ASSERT_TRUE(image->has_value());
@@ -186,7 +173,7 @@ TEST(EngineTest, ImagesAreFoundByNamesWithSlashes) {
   EXPECT_EQ((*image)->labels[0], (std::pair<std::string, std::string>("x", "y")));
 
   FakeEngine without(nullptr);
-  auto absent = Connect(without).FindImage("a");
+  auto absent = ConnectTo(without).FindImage("a");
   ASSERT_TRUE(absent.ok());
   EXPECT_FALSE(absent->has_value());
 }
@@ -202,7 +189,7 @@ TEST(EngineTest, ListsAskForTheLabelAndForStoppedOnes) {
     }
     return FakeAnswer{.status = 0};
   });
-  Engine engine = Connect(fake);
+  Engine engine = ConnectTo(fake);
   auto images = engine.ListImages("k=v");
   ASSERT_TRUE(images.ok());
   ASSERT_EQ(images->size(), 1u);
@@ -224,7 +211,7 @@ TEST(EngineTest, AContainerIsReadAsItIs) {
       R"({"Id":"abc","Name":"/n","Image":"sha256:i","Config":{"Labels":{"k":"v"}},
           "State":{"Status":"exited","Running":false,"Pid":0,"ExitCode":137,"OOMKilled":true,
                    "Error":"why"}})")));
-  auto found = Connect(fake).Find("n");
+  auto found = ConnectTo(fake).Find("n");
   ASSERT_TRUE(found.ok());
   const Container& container = found->value();
   EXPECT_EQ(container.id, "abc");
@@ -236,7 +223,7 @@ TEST(EngineTest, AContainerIsReadAsItIs) {
   EXPECT_TRUE(container.out_of_memory);
   EXPECT_EQ(container.error, "why");
   FakeEngine without(nullptr);
-  auto absent = Connect(without).Find("n");
+  auto absent = ConnectTo(without).Find("n");
   ASSERT_TRUE(absent.ok());
   EXPECT_FALSE(absent->has_value());
 }
@@ -250,7 +237,7 @@ TEST(EngineTest, CreateSendsTheConfigurationAsItIs) {
   json::Object config;
   config["Image"] = "a:1";
   config["HostConfig"] = json::Object{{"ShmSize", 1}};
-  auto id = Connect(fake).Create("na me", config);
+  auto id = ConnectTo(fake).Create("na me", config);
   ASSERT_TRUE(id.ok());
   EXPECT_EQ(*id, "new");
   const FakeRequest request = Last(fake);
@@ -263,10 +250,10 @@ TEST(EngineTest, CreateSendsTheConfigurationAsItIs) {
 TEST(EngineTest, ATakenNameIsInvalidAlsoWherePodmanSaysItIsItsOwnFault) {
   for (const int status : {409, 500}) {
     FakeEngine fake(Always(FakeEngine::Failure(status, "that name is already in use")));
-    EXPECT_EQ(Connect(fake).Create("n", {}).error().kind, ErrorKind::kInvalid);
+    EXPECT_EQ(ConnectTo(fake).Create("n", {}).error().kind, ErrorKind::kInvalid);
   }
   FakeEngine no_id(Always(FakeEngine::Json("{}", 201)));
-  EXPECT_EQ(Connect(no_id).Create("n", {}).error().kind, ErrorKind::kCorrupt);
+  EXPECT_EQ(ConnectTo(no_id).Create("n", {}).error().kind, ErrorKind::kCorrupt);
 }
 
 TEST(EngineTest, StoppingAndRemovingTwiceIsSuccessAndRealFailuresAreNot) {
@@ -274,28 +261,28 @@ TEST(EngineTest, StoppingAndRemovingTwiceIsSuccessAndRealFailuresAreNot) {
       {404, "No such container: c"}, {409, "Container c is not running"}, {204, ""}};
   for (const auto& [status, words] : harmless) {
     FakeEngine fake(Always(FakeEngine::Failure(status, words)));
-    EXPECT_TRUE(Connect(fake).Kill("c", SIGTERM).ok()) << status;
+    EXPECT_TRUE(ConnectTo(fake).Kill("c", SIGTERM).ok()) << status;
   }
   FakeEngine podman(Always(FakeEngine::Failure(500, "can only kill running containers. c is in")));
-  EXPECT_TRUE(Connect(podman).Kill("c", SIGTERM).ok());
+  EXPECT_TRUE(ConnectTo(podman).Kill("c", SIGTERM).ok());
   FakeEngine broken(Always(FakeEngine::Failure(500, "driver failed")));
-  EXPECT_FALSE(Connect(broken).Kill("c", SIGTERM).ok());
-  EXPECT_FALSE(Connect(broken).Remove("c").ok());
-  EXPECT_FALSE(Connect(broken).RemoveImage("c").ok());
+  EXPECT_FALSE(ConnectTo(broken).Kill("c", SIGTERM).ok());
+  EXPECT_FALSE(ConnectTo(broken).Remove("c").ok());
+  EXPECT_FALSE(ConnectTo(broken).RemoveImage("c").ok());
 
   FakeEngine absent(Always(FakeEngine::Failure(404, "No such container: c")));
-  EXPECT_TRUE(Connect(absent).Remove("c").ok());
+  EXPECT_TRUE(ConnectTo(absent).Remove("c").ok());
   EXPECT_EQ(Last(absent).query.at("force"), "1");
   EXPECT_EQ(Last(absent).query.at("v"), "1");
   EXPECT_EQ(Last(absent).method, "DELETE");
-  EXPECT_TRUE(Connect(absent).RemoveImage("c").ok());
+  EXPECT_TRUE(ConnectTo(absent).RemoveImage("c").ok());
   FakeEngine busy(
       Always(FakeEngine::Failure(409, "removal of container c is already in progress")));
-  EXPECT_TRUE(Connect(busy).Remove("c").ok());
+  EXPECT_TRUE(ConnectTo(busy).Remove("c").ok());
   FakeEngine used(Always(FakeEngine::Failure(409, "image is being used by running container")));
-  EXPECT_EQ(Connect(used).RemoveImage("c").error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(ConnectTo(used).RemoveImage("c").error().kind, ErrorKind::kInvalid);
   FakeEngine running(Always({.status = 304}));
-  EXPECT_TRUE(Connect(running).Start("c").ok());
+  EXPECT_TRUE(ConnectTo(running).Start("c").ok());
 }
 
 TEST(EngineTest, AnImageIsMadeWithItsConfigurationOnBothEngines) {
@@ -308,7 +295,7 @@ TEST(EngineTest, AnImageIsMadeWithItsConfigurationOnBothEngines) {
       if (request.path == "/version") return FakeEngine::Version("1.41", "1.24", component);
       return FakeEngine::Json(R"({"Id":"0123"})", 201);
     });
-    auto id = Connect(fake).Commit("c", "tenon/env", "k", "why, and how", config);
+    auto id = ConnectTo(fake).Commit("c", "tenon/env", "k", "why, and how", config);
     ASSERT_TRUE(id.ok());
     EXPECT_EQ(*id, "sha256:0123");
     const FakeRequest request = Last(fake);

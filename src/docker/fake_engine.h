@@ -23,6 +23,7 @@
 #include "base/fd.h"
 #include "base/temp_folder.h"
 #include "base/text.h"
+#include "docker/engine.h"
 
 namespace tenon::docker {
 
@@ -261,6 +262,19 @@ class FakeEngine {
   std::vector<FakeRequest> requests_;
   std::list<Connection> connections_;
 };
+
+// An engine that gives `answer` to everything but the first question.
+inline FakeEngine::Handler Always(FakeAnswer answer) {
+  return [answer](const FakeRequest& request) {
+    return request.path == "/version" ? FakeAnswer{.status = 0} : answer;
+  };
+}
+
+inline Engine ConnectTo(const FakeEngine& fake) {
+  auto engine = Engine::Connect(fake.socket());
+  TENON_CHECK(engine.ok());
+  return *std::move(engine);
+}
 
 }  // namespace tenon::docker
 

@@ -15,12 +15,6 @@ FakeEngine::Handler Pulls(FakeAnswer answer) {
   };
 }
 
-Engine Connect(const FakeEngine& fake) {
-  auto engine = Engine::Connect(fake.socket());
-  TENON_CHECK(engine.ok());
-  return *std::move(engine);
-}
-
 constexpr std::string_view kLines =
     R"({"status":"Pulling from library/debian","id":"12"}
 {"status":"Pulling fs layer","progressDetail":{},"id":"a1"}
@@ -44,7 +38,7 @@ TEST(PullTest, ProgressIsTheSumOfTheLayers) {
                              }
                            }}));
     std::vector<PullProgress> seen;
-    auto status = Connect(fake).Pull(
+    auto status = ConnectTo(fake).Pull(
         "debian:12", [&](const PullProgress& progress) { seen.push_back(progress); }, nullptr);
     ASSERT_TRUE(status.ok()) << status.error().message;
     ASSERT_EQ(seen.size(), 12u);
@@ -66,9 +60,9 @@ TEST(PullTest, ProgressIsTheSumOfTheLayers) {
 
 TEST(PullTest, ANameWithoutATagIsNotEveryTagThereIs) {
   FakeEngine fake(Pulls(FakeEngine::Json("")));
-  ASSERT_TRUE(Connect(fake).Pull("a/b", nullptr, nullptr).ok());
+  ASSERT_TRUE(ConnectTo(fake).Pull("a/b", nullptr, nullptr).ok());
   EXPECT_EQ(fake.requests().back().query.at("tag"), "latest");
-  ASSERT_TRUE(Connect(fake).Pull("a/b@sha256:12", nullptr, nullptr).ok());
+  ASSERT_TRUE(ConnectTo(fake).Pull("a/b@sha256:12", nullptr, nullptr).ok());
   EXPECT_EQ(fake.requests().back().query.at("tag"), "sha256:12");
 }
 
@@ -98,7 +92,7 @@ TEST(PullTest, WhatTheRegistryHadAgainstItIsToldApart) {
     };
     for (const FakeAnswer& answer : answers) {
       FakeEngine fake(Pulls(answer));
-      auto status = Connect(fake).Pull("a:1", nullptr, nullptr);
+      auto status = ConnectTo(fake).Pull("a:1", nullptr, nullptr);
       ASSERT_FALSE(status.ok()) << words;
       EXPECT_EQ(status.error().kind, kind) << status.error().message;
       EXPECT_EQ(status.error().message, "pulling the image a:1: " + text);
@@ -110,7 +104,7 @@ TEST(PullTest, APullIsNotDoneBecauseTheEngineDied) {
   FakeEngine fake(Pulls({.headers = {{"Transfer-Encoding", "chunked"}},
                          .with_length = false,
                          .then = [](int fd) { FakeEngine::Say(fd, "5\r\n{\"a\":\r\n"); }}));
-  auto status = Connect(fake).Pull("a:1", nullptr, nullptr);
+  auto status = ConnectTo(fake).Pull("a:1", nullptr, nullptr);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::kUnavailable);
 }
@@ -118,7 +112,7 @@ TEST(PullTest, APullIsNotDoneBecauseTheEngineDied) {
 TEST(PullTest, AWishToStopIsHeardWhileTheEngineIsSilent) {
   FakeEngine fake(Pulls({.with_length = false, .then = FakeEngine::Hang}));
   int asked = 0;
-  auto status = Connect(fake).Pull("a:1", nullptr, [&] { return ++asked > 3; });
+  auto status = ConnectTo(fake).Pull("a:1", nullptr, [&] { return ++asked > 3; });
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::kUnavailable);
   EXPECT_EQ(asked, 4);

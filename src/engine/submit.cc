@@ -135,7 +135,11 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
   const Masker masker = MaskerFor(secrets);
 
   TENON_TRY(const std::string client, context.ClientId());
-  TENON_TRY(spec.number, TakeRunNumber(context, spec.project_id));
+  // Making an environment is nobody's run number seven.
+  spec.number = 0;
+  if (!spec.only_prepare) {
+    TENON_TRY(spec.number, TakeRunNumber(context, spec.project_id));
+  }
   TENON_TRY(spec.id, TakeRunId(context, spec.project));
   const run::RunFolder folder(context.home, spec.id);
 

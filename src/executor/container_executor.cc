@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "executor/process_tree.h"
 #include "executor/segment_door.h"
+#include "executor/sized_text.h"
 
 namespace tenon::executor {
 namespace {
@@ -41,9 +42,7 @@ Status ContainerExecutor::StartOnce(const ExecRequest& request) {
   TENON_TRY(SegmentDoor door, SegmentDoor::Open(request.door));
   TENON_TRY(stream_, engine->Attach(made_.id, /*with_stdin=*/true));
   TENON_TRY_VOID(engine->Start(made_.id));
-  // First the length, so that the other side needs no end of file to know that it has all.
-  auto told =
-      WriteAll(stream_.fd.get(), std::to_string(request.input.size()) + "\n" + request.input);
+  auto told = WriteSized(stream_.fd.get(), request.input);
   if (!told.ok()) return std::move(told).error().Wrap("telling the container what to run");
   // An init that does not want it is about to end, and its end is looked for like any other.
   TENON_TRY_VOID(door.Give(request.segment, stream_.fd.get(), kGiveLimitMs));

@@ -20,14 +20,6 @@ constexpr int kNoTimeout = 0;
 constexpr size_t kReadPiece = 1u << 20;
 constexpr size_t kHashDigits = 16;
 
-json::Object EncodeEnvironment(const Environment& environment) {
-  json::Object object;
-  for (const auto& [name, value] : environment) {
-    object[json::EncodeBytes(name)] = json::EncodeBytes(value);
-  }
-  return object;
-}
-
 Result<run::State> StateOf(const json::Object& answer) {
   auto state = run::StateFromName(json::GetString(answer, "state"));
   TENON_EXPECT_PEER(state.has_value(), "the runner's answer names no state");
@@ -140,8 +132,8 @@ Result<run::RunnerStarted> DirectLaunch::Start(const StartRequest& request) {
   json::Object object = NewRequest(request.spec.id);
   object["version"] = request.version;
   object["spec"] = request.spec.ToJson();
-  object["environment"] = EncodeEnvironment(request.environment);
-  object["secrets"] = EncodeEnvironment(request.secrets);
+  object["environment"] = run::ToJsonMap(request.environment);
+  object["secrets"] = run::ToJsonMap(request.secrets);
   TENON_TRY(json::Object answer, Ask(run::kVerbStart, object, kStartTimeoutMs));
   const json::Object* runner = json::GetObject(answer, "runner");
   TENON_EXPECT_PEER(runner != nullptr, "the runner's answer to start names no process");

@@ -100,6 +100,14 @@ Result<std::string> ParseGpus(const std::string& typed) {
   return Join(ids, ",");
 }
 
+Result<std::string> ParseGpusOption(const std::string& text) {
+  Result<std::string> gpus = ParseGpus(text);
+  if (gpus.ok()) return gpus;
+  Error error = std::move(gpus).error();
+  error.message = "--" + error.message;
+  return error;
+}
+
 Result<int64_t> ParseMemory(const std::string& text) {
   const std::optional<int64_t> bytes = Bytes(text);
   if (!bytes) return Found("memory", "a size", text, "write `8g` or `512m`");

@@ -13,6 +13,8 @@ namespace tenon::project {
 
 // "all", "none", how many ("2"), or UUIDs with commas between; 0 means none.
 Result<std::string> ParseGpus(const std::string& text);
+// The same for the option --gpus, which errors then name.
+Result<std::string> ParseGpusOption(const std::string& text);
 // One GPU: GPU-…, MIG-…
 Result<std::string> ParseGpuId(const std::string& text);
 // "8g", "512m", "1.5g", "65536k": powers of 1024. A memory of less than 6 MB starts no program.

@@ -165,7 +165,7 @@ TEST_F(ContainerTest, TheOptionForGpusWinsAndIsChecked) {
   EXPECT_EQ(spec.container.nvidia_docker, std::optional<bool>(false));
   request.gpus = "two";
   EXPECT_EQ(Complaint(request).substr(0, 68),
-            "invalid: --gpus: gpus: expected all, none, a number or UUIDs with co");
+            "invalid: --gpus: expected all, none, a number or UUIDs with commas b");
   WriteLocal();
   Request local = Submit();
   local.run_configuration = "local";

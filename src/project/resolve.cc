@@ -184,9 +184,8 @@ void AddNotices(const RunConfiguration& configuration, Resolved* out) {
 Status TakeGpus(const Request& request, Resolved* out) {
   out->gpus = out->target.gpus;
   if (!request.gpus) return {};
-  Result<std::string> gpus = ParseGpus(*request.gpus);
-  if (!gpus.ok()) return std::move(gpus).error().Wrap("--gpus");
-  out->gpus = {std::move(gpus).value(), Origin::Option("--gpus")};
+  TENON_TRY(out->gpus.value, ParseGpusOption(*request.gpus));
+  out->gpus.origin = Origin::Option("--gpus");
   return {};
 }
 

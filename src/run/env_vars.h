@@ -9,6 +9,9 @@ namespace tenon::run::env {
 // Read by `tenon`.
 inline constexpr const char* kHome = "TENON_HOME";         // where everything is kept; ~/.tenon
 inline constexpr const char* kNoColor = "NO_COLOR";        // set and not empty: no colours
+inline constexpr const char* kDockerHost = "DOCKER_HOST";  // where the engine is (src/docker)
+inline constexpr const char* kDockerContext = "DOCKER_CONTEXT";  // else: the context of that name
+inline constexpr const char* kDockerConfig = "DOCKER_CONFIG";    // its folder; ~/.docker
 inline constexpr const char* kAzDepth = "TENON_AZ_DEPTH";  // how often `az` has been passed on
 inline constexpr const char* kTestClockOffset = "TENON_TEST_CLOCK_OFFSET_FILE";  // tests only
 inline constexpr const char* kTestBootId = "TENON_TEST_BOOT_ID";                 // tests only
@@ -19,7 +22,9 @@ inline constexpr const char* kRunId = "TENON_RUN_ID";
 inline constexpr const char* kMetricsDir = "TENON_METRICS_DIR";          // where the shim writes
 inline constexpr const char* kOutputsDir = "TENON_OUTPUTS_DIR";          // outputs/ of the run
 inline constexpr const char* kShare = "AZUREML_NATIVE_SHARE_DIRECTORY";  // ends with a slash
-inline constexpr const char* kPythonPath = "PYTHONPATH";  // the shim's folder is put first
+inline constexpr const char* kPythonPath = "PYTHONPATH";        // the shim's folder is put first
+inline constexpr const char* kPycache = "PYTHONPYCACHEPREFIX";  // in a container: shared per image
+inline constexpr const char* kVirtualEnv = "VIRTUAL_ENV";       // an environment that Tenon made
 inline constexpr const char* kPythonUnbuffered = "PYTHONUNBUFFERED";  // 1
 
 }  // namespace tenon::run::env

@@ -156,9 +156,9 @@ struct ScriptEnded {
 // far: what the script runs with is there.
 struct EnvironmentReady {
   std::string key;   // "" when nothing had to be made
-  std::string kind;  // "image", "folder", "base image", "own Python"
-  std::string name;  // of the image, or path of the folder or interpreter
-  std::string base;  // name of the base image, or of the interpreter; "" = none
+  std::string kind;  // "image", "folder", "base image"
+  std::string name;  // of the image, or path of the folder
+  std::string base;  // name of the base image, or path of the interpreter that was named; "" = none
   std::string base_id;
   std::string python_version;
   std::string file;     // that asked for it

@@ -37,6 +37,12 @@ json::Array ToJsonPairs(const Pairs& pairs) {
   return array;
 }
 
+json::Object ToJsonMap(const Map& map) {
+  json::Object object;
+  for (const auto& [name, value] : map) object[json::EncodeBytes(name)] = ToJsonText(value);
+  return object;
+}
+
 json::Value ToJsonNumber(double number) {
   if (std::isnan(number)) return json::Value("NaN");
   if (std::isinf(number)) return json::Value(number > 0 ? "Infinity" : "-Infinity");
@@ -153,6 +159,17 @@ void Members::Read(std::string_view key, Pairs& out) {
     }
     out.emplace_back(json::DecodeBytes(View((*pair)[0].get_string())),
                      json::DecodeBytes(View((*pair)[1].get_string())));
+  }
+}
+
+void Members::Read(std::string_view key, Map& out) {
+  const json::Object* object = ReadObject(key);
+  if (object == nullptr) return;
+  out.clear();
+  for (const auto& member : *object) {
+    if (!member.value().is_string()) return Fail(key, "an object of strings");
+    out[json::DecodeBytes(std::string_view(member.key()))] =
+        json::DecodeBytes(View(member.value().get_string()));
   }
 }
 

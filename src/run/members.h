@@ -6,6 +6,7 @@
 #define TENON_RUN_MEMBERS_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 json::Value ToJsonText(std::string_view bytes);
 json::Array ToJsonTexts(const std::vector<std::string>& texts);
+// Names and values, an environment for instance.
+using Map = std::map<std::string, std::string>;
+json::Object ToJsonMap(const Map& map);
 json::Array ToJsonPairs(const Pairs& pairs);  // [["a", "b"], …]: keeps order and repeats
 // A number that JSON has no word for becomes "NaN", "Infinity" or "-Infinity".
 json::Value ToJsonNumber(double number);
@@ -40,6 +44,7 @@ class Members {
   void Read(std::string_view key, double& out);
   void Read(std::string_view key, std::vector<std::string>& out);
   void Read(std::string_view key, Pairs& out);
+  void Read(std::string_view key, Map& out);
   template <typename T>
   void Read(std::string_view key, std::optional<T>& out) {
     if (!Find(key)) return;

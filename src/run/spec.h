@@ -24,7 +24,7 @@ struct RunSpec {
   // Who
   std::string key;         // UUID; the same on every machine
   std::string id;          // <project>_<ms>
-  int64_t number = 0;      // 1, 2, 3 … within the project
+  int64_t number = 0;      // 1, 2, 3 … within the project; 0: it only prepares
   std::string project;     // name
   std::string project_id;  // GUID; `experiment_id` of listings
   std::string user;        // login name of the submitter, for listings

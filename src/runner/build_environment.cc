@@ -88,11 +88,6 @@ bool IsPicked(std::string_view name) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-std::string Get(const Environment& env, const char* name) {
-  auto found = env.find(name);
-  return found == env.end() ? "" : found->second;
-}
-
 struct PipSettings {
   std::string index_url;
   std::string extra_index_url;  // blanks between
@@ -138,10 +133,10 @@ void ReadPipFile(const std::string& path, PipSettings& settings) {
 
 PipSettings ReadPipSettings(const Environment& env) {
   PipSettings settings;
-  std::string named = Get(env, "PIP_CONFIG_FILE");
+  std::string named = GetVariable(env, "PIP_CONFIG_FILE");
   if (named == "/dev/null") return settings;
-  std::string home = Get(env, "HOME");
-  std::string config = Get(env, "XDG_CONFIG_HOME");
+  std::string home = GetVariable(env, "HOME");
+  std::string config = GetVariable(env, "XDG_CONFIG_HOME");
   if (config.empty() && !home.empty()) config = home + "/.config";
   ReadPipFile("/etc/xdg/pip/pip.conf", settings);
   ReadPipFile("/etc/pip.conf", settings);
@@ -154,7 +149,7 @@ PipSettings ReadPipSettings(const Environment& env) {
                                {"PIP_TRUSTED_HOST", &settings.trusted_host},
                                {"PIP_CERT", &settings.cert},
                                {"PIP_PROXY", &settings.proxy}}) {
-    if (auto value = Get(env, name); !value.empty()) *setting = value;
+    if (auto value = GetVariable(env, name); !value.empty()) *setting = value;
   }
   return settings;
 }
@@ -220,7 +215,7 @@ Environment BuildEnvironmentInside(const Environment& users) {
 
 std::string FindCaBundle(const Environment& environment) {
   for (const char* name : {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "PIP_CERT"}) {
-    std::string path = Get(environment, name);
+    std::string path = GetVariable(environment, name);
     if (!path.empty() && Exists(path) && !IsDirectory(path)) return path;
   }
   for (const char* path :

@@ -7,8 +7,10 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "executor/sized_text.h"
 #include "run/members.h"
 #include "run/verbs.h"
+#include "runner/credentials_json.h"
 #include "runner/init.h"
 
 namespace tenon::runner {
@@ -41,7 +43,7 @@ Status GiveFolder(const std::string& path, const Credentials& user) {
 }
 
 Result<MadeEnvironment> Build(Teller& teller) {
-  TENON_TRY(std::string text, ReadSized(STDIN_FILENO));
+  TENON_TRY(std::string text, executor::ReadSized(STDIN_FILENO));
   TENON_TRY(BuildJob build, BuildJob::FromText(text));
   text.assign(text.size(), '\0');
   SettleUser("/", build.user, build.user_name, build.job.scratch);
@@ -62,14 +64,9 @@ Result<MadeEnvironment> Build(Teller& teller) {
 std::string BuildJob::ToText() const {
   json::Object o;
   o["job"] = job.ToJson();
-  json::Object environment;
-  for (const auto& [name, value] : job.environment) {
-    environment[json::EncodeBytes(name)] = run::ToJsonText(value);
-  }
-  o["environment"] = std::move(environment);
+  o["environment"] = run::ToJsonMap(job.environment);
   o["masked"] = run::ToJsonTexts(job.masked);
-  o["uid"] = int64_t{user.uid};
-  o["gid"] = int64_t{user.gid};
+  o["user"] = CredentialsToJson(user);
   o["user_name"] = run::ToJsonText(user_name);
   return json::Print(o);
 }
@@ -82,20 +79,9 @@ Result<BuildJob> BuildJob::FromText(std::string_view text) {
   const json::Object* job = in.ReadObject("job");
   TENON_EXPECT_PEER(job != nullptr, "what is to be built is not told");
   TENON_TRY(build.job, EnvironmentJob::FromJson(*job));
-  if (const json::Object* environment = in.ReadObject("environment")) {
-    for (const auto& member : *environment) {
-      if (!member.value().is_string()) continue;
-      const auto& bytes = member.value().get_string();
-      build.job.environment[json::DecodeBytes(std::string_view(member.key()))] =
-          json::DecodeBytes(std::string_view(bytes.data(), bytes.size()));
-    }
-  }
+  in.Read("environment", build.job.environment);
   in.Read("masked", build.job.masked);
-  int64_t uid = 0, gid = 0;
-  in.Read("uid", uid);
-  in.Read("gid", gid);
-  build.user.uid = static_cast<uid_t>(uid);
-  build.user.gid = static_cast<gid_t>(gid);
+  TENON_TRY(build.user, CredentialsFromJson(in.ReadObject("user")));
   in.Read("user_name", build.user_name);
   TENON_TRY_VOID(in.status());
   return build;

@@ -18,20 +18,15 @@
 #include "runner/environments.h"
 #include "runner/init.h"
 #include "runner/metric_files.h"
+#include "runner/script_run.h"
 
 namespace tenon::runner {
 namespace {
 
 constexpr const char* kPrivateOptions = "rw,nosuid,mode=0700,size=1m";
 constexpr const char* kTemporaryOptions = "rw,nosuid,nodev,mode=1777";
-constexpr int64_t kLeftoverGraceUs = 5'000'000;
 // Folders inside whose Python files are not the image's.
 constexpr const char* kOwnSources[] = {"/azureml-run", "/azureml-share", "/home", "/tmp"};
-
-std::string Get(const Environment& environment, const char* name) {
-  auto found = environment.find(name);
-  return found == environment.end() ? "" : found->second;
-}
 
 Result<EngineContext> OpenEngine(const StartRequest& request) {
   TENON_TRY(docker::EngineAddress address, docker::FindEngine(request.environment));
@@ -63,6 +58,20 @@ std::optional<run::Notice> LimitsNotHeld(const run::ContainerSpec& spec,
                      "cgroups of version 2, or an engine run by root, can"};
 }
 
+// Engines take fewer letters than run ids have; the label has the id as it is.
+std::string ContainerName(const run::RunSpec& spec) {
+  std::string name = "tenon-" + spec.id;
+  bool changed = false;
+  for (char& c : name) {
+    const bool taken = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '.' || c == '-';
+    if (taken) continue;
+    c = '_';
+    changed = true;
+  }
+  return changed ? name + "-" + spec.key.substr(0, 8) : name;
+}
+
 gpu::EngineFacts FactsOf(const EngineContext& context) {
   return {context.engine.version().name, context.engine.version().version,
           context.engine.version().api, context.info.runtimes, context.info.cdi_devices};
@@ -71,12 +80,11 @@ gpu::EngineFacts FactsOf(const EngineContext& context) {
 // The container of one run, made and, when the engine does not like it, made again.
 class ContainerMaker {
  public:
-  ContainerMaker(EngineContext context, const StartRequest& request, docker::Image base,
-                 ImageEnvironment environment, gpu::Access access)
+  ContainerMaker(EngineContext context, const StartRequest& request, ImageEnvironment environment,
+                 gpu::Access access)
       : context_(std::move(context)),
         request_(request),
         folder_(request_.run.Folder()),
-        base_(std::move(base)),
         environment_(std::move(environment)),
         access_(std::move(access)) {}
 
@@ -112,7 +120,7 @@ class ContainerMaker {
     TENON_TRY(json::Object config, executor::ContainerConfig(plan));
     access_.Apply(&config);
     run::ContainerMade made;
-    made.name = "tenon-" + request_.run.run_id;
+    made.name = ContainerName(request_.spec);
     made.image = environment_.ready.name;
     made.engine = context_.engine.version().name + " " + context_.engine.version().version;
     made.socket = context_.engine.socket();
@@ -166,17 +174,13 @@ class ContainerMaker {
     job.keep_on_fail = spec.keep_on_fail;
     job.leftover_grace_us = std::min(spec.grace_us, kLeftoverGraceUs);
     job.secrets = request_.SecretValues();
-    job.environment = ContainerVariables(request_, job.user_name);
-    if (!pycache_.empty()) {
-      job.environment.emplace("PYTHONPYCACHEPREFIX", executor::kPycacheInside);
-    }
-    for (const auto& [name, value] : request_.secrets) job.environment[name] = value;
-    job.environment[run::env::kRunKey] = spec.key;
+    job.environment = request_.WithOwn(ContainerVariables(request_, job.user_name));
     job.environment[run::env::kMetricsDir] = executor::kMetricsInside;
+    if (!pycache_.empty()) {
+      job.environment.emplace(run::env::kPycache, executor::kPycacheInside);
+    }
     return job.ToText();
   }
-
-  docker::Engine& engine() { return context_.engine; }
 
  private:
   bool IsAboutTheGpu(const std::string& words) const {
@@ -256,7 +260,6 @@ class ContainerMaker {
   EngineContext context_;
   StartRequest request_;
   run::RunFolder folder_;
-  docker::Image base_;
   ImageEnvironment environment_;
   gpu::Access access_;
   bool pinned_memory_ = true;
@@ -286,7 +289,7 @@ Result<Prepared> PrepareContainer(const StartRequest& request, Handover& handove
   const run::ContainerSpec& spec = request.spec.container;
   TENON_TRY(EngineContext context, OpenEngine(request));
   // Before anything is fetched or made: what is asked for and cannot be had.
-  const gpu::HostFacts host = gpu::LookAtHost("/", Get(request.environment, "PATH"));
+  const gpu::HostFacts host = gpu::LookAtHost("/", GetVariable(request.environment, "PATH"));
   TENON_TRY(gpu::Access access, gpu::Decide(spec, {}, host, FactsOf(context)));
   TENON_TRY(docker::Image base, EnsureBaseImage(context, spec, handover, stop));
   TENON_TRY(access, gpu::Decide(spec, base.env, host, FactsOf(context)));
@@ -299,8 +302,8 @@ Result<Prepared> PrepareContainer(const StartRequest& request, Handover& handove
   if (request.spec.only_prepare || stop) return prepared;
   // After this the image is there and stays; what follows is this run's own.
   const int64_t begin = SystemClock().MonotonicUs();
-  auto maker = std::make_shared<ContainerMaker>(std::move(context), request, std::move(base),
-                                                std::move(environment), std::move(access));
+  auto maker = std::make_shared<ContainerMaker>(std::move(context), request, std::move(environment),
+                                                std::move(access));
   TENON_TRY_VOID(maker->PrepareFolders());
   TENON_TRY(run::ContainerMade made, maker->Make());
   prepared.input = maker->Job();

@@ -40,9 +40,7 @@ Result<EnvironmentRecord> Make(const StartRequest& request, const std::string& k
   job.scratch = request.run.Folder().container() + "/scratch";
   job.project = request.run.Folder().work();
   job.ca_bundle = FindCaBundle(request.environment);
-  job.environment = BuildEnvironment(request.environment);
-  for (const auto& [name, value] : request.secrets) job.environment[name] = value;
-  job.environment[run::env::kRunKey] = request.spec.key;
+  job.environment = request.WithOwn(BuildEnvironment(request.environment));
   job.masked = request.SecretValues();
   TENON_TRY_VOID(MakeDirs(job.cache, 0700));
   TENON_TRY_VOID(MakeDirs(job.tools, 0700));

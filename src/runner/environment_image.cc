@@ -19,6 +19,7 @@
 #include "docker/frames.h"
 #include "environment/key.h"
 #include "executor/container_config.h"
+#include "executor/sized_text.h"
 #include "run/env_vars.h"
 #include "runner/build_inside.h"
 #include "runner/build_reporter.h"
@@ -34,11 +35,6 @@ namespace {
 constexpr const char* kInside = "/.tenon-build";
 constexpr int kPollMs = 200;
 constexpr const char* kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-std::string Get(const Environment& environment, const char* name) {
-  auto found = environment.find(name);
-  return found == environment.end() ? "" : found->second;
-}
 
 Error Gone(const std::string& image) {
   return NotFound("there is no image " + ForTerminal(image))
@@ -90,7 +86,7 @@ std::vector<std::string> LocalSources(const StartRequest& request, const Environ
   std::vector<std::string> words;
   for (const char* name : {"PIP_FIND_LINKS", "UV_FIND_LINKS", "PIP_INDEX_URL", "UV_INDEX_URL",
                            "PIP_EXTRA_INDEX_URL", "UV_EXTRA_INDEX_URL"}) {
-    std::string value = Get(environment, name);
+    std::string value = GetVariable(environment, name);
     std::replace(value.begin(), value.end(), ',', ' ');
     for (const std::string& word : Split(value, ' ')) words.push_back(word);
   }
@@ -115,7 +111,6 @@ class BuildContainer {
   ~BuildContainer() { (void)engine_.Remove(id_).ok(); }
   BuildContainer(const BuildContainer&) = delete;
   BuildContainer& operator=(const BuildContainer&) = delete;
-  const std::string& id() const { return id_; }
 
  private:
   docker::Engine& engine_;
@@ -151,12 +146,8 @@ class ImageBuild {
   Status RemoveStale() {
     TENON_TRY(auto containers, context_.engine.List(std::string(kLabelKey) + "=" + key_));
     for (const docker::Container& container : containers) {
-      auto is = [&](const char* label, const std::string& value) {
-        return std::find(container.labels.begin(), container.labels.end(),
-                         std::pair<std::string, std::string>(label, value)) !=
-               container.labels.end();
-      };
-      if (is(kLabelKind, "build") && is(kLabelHome, request_.run.home)) {
+      if (docker::LabelOf(container.labels, kLabelKind) == "build" &&
+          docker::LabelOf(container.labels, kLabelHome) == request_.run.home) {
         TENON_TRY_VOID(context_.engine.Remove(container.id));
       }
     }
@@ -170,9 +161,7 @@ class ImageBuild {
     EnvironmentJob& job = build.job;
     job.packages = request_.spec.packages;
     job.masked = request_.SecretValues();
-    job.environment = BuildEnvironment(request_.environment);
-    for (const auto& [name, value] : request_.secrets) job.environment[name] = value;
-    job.environment[run::env::kRunKey] = request_.spec.key;
+    job.environment = request_.WithOwn(BuildEnvironment(request_.environment));
     ca_bundle_ = FindCaBundle(request_.environment);
 
     TENON_TRY_VOID(MakeDirs(home_.cache(), 0700));
@@ -182,9 +171,7 @@ class ImageBuild {
     if (WantsConda(job.packages)) TENON_TRY_VOID(Stage(&job));
 
     // From here on as it is seen inside.
-    job.environment = BuildEnvironmentInside(request_.environment);
-    for (const auto& [name, value] : request_.secrets) job.environment[name] = value;
-    job.environment[run::env::kRunKey] = request_.spec.key;
+    job.environment = request_.WithOwn(BuildEnvironmentInside(request_.environment));
     if (!pins_.empty()) ApplyPins(std::string(kInside) + "/pins.txt", &job.packages);
     job.prefix = executor::kPrefixInside;
     job.cache = std::string(kInside) + "/cache";
@@ -275,8 +262,7 @@ class ImageBuild {
     BuildContainer container(context_.engine, id);
     TENON_TRY(docker::Stream stream, context_.engine.Attach(id, /*with_stdin=*/true));
     TENON_TRY_VOID(context_.engine.Start(id));
-    const std::string text = build.ToText();
-    TENON_TRY_VOID(WriteAll(stream.fd.get(), std::to_string(text.size()) + "\n" + text));
+    TENON_TRY_VOID(executor::WriteSized(stream.fd.get(), build.ToText()));
     TENON_TRY(MadeEnvironment made, Listen(stream, id));
     TENON_TRY(std::string image, Commit(id, made));
     return std::pair(std::move(image), std::move(made));

@@ -214,6 +214,10 @@ Result<int> Exec(const std::vector<std::string>& words) {
   TENON_TRY(Facts facts, ReadFacts(folder.host_segment()));
   if (facts.container) return EnterContainer(request, *facts.container, tty, command);
   if (request.spec.executor == run::ExecutorKind::kContainer) {
+    if (facts.end) {
+      return NotFound("the run " + request.spec.id + " ended before it had a container")
+          .WithHint("`tenon show " + request.spec.id + "` tells why");
+    }
     return NotFound("the run " + request.spec.id + " has no container yet")
         .WithHint("`tenon logs -f " + request.spec.id + "` shows what it is doing");
   }

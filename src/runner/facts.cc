@@ -10,8 +10,6 @@
 namespace tenon::runner {
 namespace {
 
-constexpr uint64_t kHandleRecords = 10'000;
-
 void Apply(Facts& facts, const journal::Record& record, const run::Event& event) {
   if (auto* runner = std::get_if<run::RunnerStarted>(&event)) facts.runner = *runner;
   if (auto* state = std::get_if<run::StateChange>(&event)) {
@@ -63,8 +61,8 @@ Result<std::optional<run::RunnerStarted>> ReadHandle(const std::string& segment)
   for (;;) {
     TENON_TRY(auto record, reader.Next());
     if (!record) return last;
-    // The first records always tell; only a short segment can have a second runner.
-    if (last && record->number > kHandleRecords) return last;
+    // A script that is the runner's own process ends with it, so no other runner follows.
+    if (last && record->type == static_cast<uint8_t>(run::EventType::kScriptStarted)) return last;
     auto event = Decode(*record);
     if (!event) continue;
     if (auto* runner = std::get_if<run::RunnerStarted>(&*event)) last = *runner;

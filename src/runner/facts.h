@@ -29,8 +29,8 @@ struct Facts {
 
 // Reads the whole segment. kNotFound: there is none.
 Result<Facts> ReadFacts(const std::string& segment);
-// Who supervises the run. Only the beginning of a long segment is read: a runner that takes over
-// does so in segments without output.
+// Who supervises the run; the last one, where another has taken over. Read no further than to the
+// start of a script that is the runner's own process: output may follow by the gigabyte.
 Result<std::optional<run::RunnerStarted>> ReadHandle(const std::string& segment);
 
 // The spec as `start` left it in spec.json.

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <memory>
 #include <optional>
 
@@ -19,9 +18,11 @@
 #include "executor/cgroup.h"
 #include "executor/process_executor.h"
 #include "executor/segment_door.h"
+#include "executor/sized_text.h"
 #include "journal/writer.h"
 #include "run/layout.h"
 #include "run/members.h"
+#include "runner/credentials_json.h"
 #include "runner/prepare.h"
 #include "runner/recorder.h"
 #include "runner/script_run.h"
@@ -30,17 +31,10 @@
 namespace tenon::runner {
 namespace {
 
-constexpr size_t kLongestJob = 64u << 20;
 constexpr int kNotStartedCode = 125;
 constexpr int64_t kTickUs = 200'000;
 // Who asks us to stop also ends us when he has had enough of waiting.
 constexpr int64_t kNoGraceLimitUs = int64_t{3600} * 24 * 365 * 1'000'000;
-
-json::Object EnvironmentToJson(const Environment& environment) {
-  json::Object o;
-  for (const auto& [name, value] : environment) o[json::EncodeBytes(name)] = run::ToJsonText(value);
-  return o;
-}
 
 // The script's life inside the container.
 class Inside {
@@ -146,7 +140,7 @@ class Inside {
 Result<int> Init() {
   // What we hold open and what we were told is not the script's to look at, even if it is root.
   (void)::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-  TENON_TRY(std::string text, ReadSized(STDIN_FILENO));
+  TENON_TRY(std::string text, executor::ReadSized(STDIN_FILENO));
   TENON_TRY(InitJob job, InitJob::FromText(text));
   text.assign(text.size(), '\0');
   TENON_TRY(UniqueFd null, OpenFile("/dev/null", O_RDONLY));
@@ -214,13 +208,9 @@ std::string InitJob::ToText() const {
   o["interpreter"] = run::ToJsonText(interpreter);
   o["script"] = run::ToJsonText(script);
   o["arguments"] = run::ToJsonTexts(arguments);
-  o["environment"] = EnvironmentToJson(environment);
+  o["environment"] = run::ToJsonMap(environment);
   o["secrets"] = run::ToJsonTexts(secrets);
-  o["uid"] = int64_t{user.uid};
-  o["gid"] = int64_t{user.gid};
-  json::Array groups;
-  for (gid_t group : user.groups) groups.push_back(json::Value(int64_t{group}));
-  o["groups"] = std::move(groups);
+  o["user"] = CredentialsToJson(user);
   o["user_name"] = run::ToJsonText(user_name);
   o["home"] = home;
   o["image"] = run::ToJsonText(image);
@@ -243,25 +233,9 @@ Result<InitJob> InitJob::FromText(std::string_view text) {
   in.Read("interpreter", job.interpreter);
   in.Read("script", job.script);
   in.Read("arguments", job.arguments);
-  if (const json::Object* environment = in.ReadObject("environment")) {
-    for (const auto& member : *environment) {
-      if (!member.value().is_string()) continue;
-      const auto& member_text = member.value().get_string();
-      job.environment[json::DecodeBytes(std::string_view(member.key()))] =
-          json::DecodeBytes(std::string_view(member_text.data(), member_text.size()));
-    }
-  }
+  in.Read("environment", job.environment);
   in.Read("secrets", job.secrets);
-  int64_t uid = 0, gid = 0;
-  in.Read("uid", uid);
-  in.Read("gid", gid);
-  job.user.uid = static_cast<uid_t>(uid);
-  job.user.gid = static_cast<gid_t>(gid);
-  if (const json::Array* groups = in.ReadArray("groups")) {
-    for (const json::Value& group : *groups) {
-      if (group.is_int64()) job.user.groups.push_back(static_cast<gid_t>(group.get_int64()));
-    }
-  }
+  TENON_TRY(job.user, CredentialsFromJson(in.ReadObject("user")));
   in.Read("user_name", job.user_name);
   in.Read("home", job.home);
   in.Read("image", job.image);
@@ -270,38 +244,6 @@ Result<InitJob> InitJob::FromText(std::string_view text) {
   in.Read("leftover_grace_us", job.leftover_grace_us);
   TENON_TRY_VOID(in.status());
   return job;
-}
-
-Result<std::string> ReadSized(int fd) {
-  auto read_byte = [fd](char* byte) -> Status {
-    ssize_t count = 0;
-    do {
-      count = ::read(fd, byte, 1);
-    } while (count < 0 && errno == EINTR);
-    if (count < 0) return FromErrno("reading what to do", errno);
-    if (count == 0) return Unavailable("reading what to do: it ended early");
-    return {};
-  };
-  std::string length;
-  for (char byte = 0; byte != '\n';) {
-    TENON_TRY_VOID(read_byte(&byte));
-    if (byte != '\n') length += byte;
-    if (length.size() > 12) return Invalid("reading what to do: no length");
-  }
-  size_t size = 0;
-  auto [end, code] = std::from_chars(length.data(), length.data() + length.size(), size);
-  if (code != std::errc() || end != length.data() + length.size() || size > kLongestJob) {
-    return Invalid("reading what to do: no length");
-  }
-  std::string text(size, '\0');
-  for (size_t done = 0; done < size;) {
-    ssize_t count = ::read(fd, text.data() + done, size - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return FromErrno("reading what to do", errno);
-    if (count == 0) return Unavailable("reading what to do: it ended early");
-    done += static_cast<size_t>(count);
-  }
-  return text;
 }
 
 void SettleUser(const std::string& root, const Credentials& user, const std::string& name,

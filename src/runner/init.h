@@ -31,17 +31,14 @@ struct InitJob {
   Credentials user;
   std::string user_name;
   std::string home;
-  std::string image;          // for messages
-  bool own_work = false;      // the working directory is the container's: give it to the user
-  bool keep_on_fail = false;  // stay after a script that failed, so that one can enter
-  int64_t leftover_grace_us = 5'000'000;
+  std::string image;              // for messages
+  bool own_work = false;          // the working directory is the container's: give it to the user
+  bool keep_on_fail = false;      // stay after a script that failed, so that one can enter
+  int64_t leftover_grace_us = 0;  // script_run.h
 
   std::string ToText() const;
   static Result<InitJob> FromText(std::string_view text);
 };
-
-// Reads "<length>\n<bytes>" from a descriptor.
-Result<std::string> ReadSized(int fd);
 
 // The verb. Returns the exit code of the container.
 int RunInit();

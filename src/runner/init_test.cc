@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/temp_folder.h"
+#include "executor/sized_text.h"
 
 namespace tenon::runner {
 namespace {
@@ -20,7 +21,7 @@ Result<std::string> Sized(const std::string& bytes) {
   UniqueFd read_end(ends[0]), write_end(ends[1]);
   EXPECT_TRUE(WriteAll(write_end.get(), bytes).ok());
   write_end.Reset();
-  return ReadSized(read_end.get());
+  return executor::ReadSized(read_end.get());
 }
 
 TEST(InitJob, ComesBackAsItWasAlsoWithOddBytes) {
@@ -50,7 +51,8 @@ TEST(InitJob, ComesBackAsItWasAlsoWithOddBytes) {
 }
 
 TEST(InitJob, NonsenseIsAnErrorNotADeath) {
-  for (const char* text : {"", "[]", "7", R"({"arguments":7})", R"({"environment":[]})"}) {
+  for (const char* text : {"", "[]", "7", R"({"arguments":7})", R"({"environment":[]})",
+                           R"({"environment":{"A":7}})", "{}", R"({"user":{"uid":5}})"}) {
     EXPECT_FALSE(InitJob::FromText(text).ok()) << text;
   }
 }

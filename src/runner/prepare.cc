@@ -21,11 +21,6 @@ constexpr size_t kShimDigits = 16;
 constexpr const char* kShimMark = ".complete";
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
-std::string Get(const Environment& environment, const char* name, const char* otherwise) {
-  auto found = environment.find(name);
-  return found == environment.end() ? otherwise : found->second;
-}
-
 Result<run::Step> UnpackTree(const StartRequest& request, const std::string& work) {
   int64_t begin = SystemClock().MonotonicUs();
   auto root = Hash::FromHex(request.spec.tree);
@@ -53,13 +48,12 @@ Result<std::string> SharedFolder(const StartRequest& request) {
 Result<Environment> ScriptEnvironment(const StartRequest& request) {
   Environment env = request.environment;
   for (const auto& [name, value] : request.spec.environment) env[name] = value;
-  for (const auto& [name, value] : request.secrets) env[name] = value;
+  env = request.WithOwn(std::move(env));
   run::RunFolder folder = request.run.Folder();
   TENON_TRY(std::string shim, EnsureShim(request.run.home));
-  std::string python_path = Get(env, run::env::kPythonPath, "");
+  std::string python_path = GetVariable(env, run::env::kPythonPath);
   env[run::env::kPythonPath] = python_path.empty() ? shim : shim + ":" + python_path;
   env[run::env::kPythonUnbuffered] = "1";
-  env[run::env::kRunKey] = request.spec.key;
   env[run::env::kRunId] = request.spec.id;
   env[run::env::kMetricsDir] = folder.metrics();
   env[run::env::kOutputsDir] = folder.outputs();
@@ -79,7 +73,7 @@ bool IsProgram(const std::string& path) {
 
 Result<std::string> ExpandHome(const std::string& path, const Environment& environment) {
   if (path != "~" && path.compare(0, 2, "~/") != 0) return path;
-  std::string home = Get(environment, "HOME", "");
+  std::string home = GetVariable(environment, "HOME");
   if (home.empty()) return Invalid(path + ": HOME is not set, so ~ means nothing");
   return home + path.substr(1);
 }
@@ -92,7 +86,7 @@ Result<std::string> FindPython(const std::string& wanted, const Environment& env
     return NotFound("no Python at " + name + " (pythonLocation of the target)")
         .WithHint("set pythonLocation to the path of a Python interpreter, or to python3");
   }
-  std::string path = Get(environment, "PATH", kDefaultPath);
+  std::string path = GetVariable(environment, "PATH", kDefaultPath);
   if (FindProgram(name, path)) return name;
   if (name == "python" && FindProgram("python3", path)) {
     notices->push_back({run::Level::kInfo, "there is no `python` on PATH; python3 is used", ""});
@@ -139,8 +133,8 @@ Result<Prepared> Prepare(const StartRequest& request, Handover& handover,
   if (request.spec.managed_environment && !request.spec.packages.empty()) {
     TENON_TRY(FolderEnvironment made, EnsureFolderEnvironment(request, handover, stop));
     wanted = made.python;
-    prepared.env["VIRTUAL_ENV"] = made.prefix;
-    prepared.env["PATH"] = made.prefix + "/bin:" + Get(prepared.env, "PATH", kDefaultPath);
+    prepared.env[run::env::kVirtualEnv] = made.prefix;
+    prepared.env["PATH"] = made.prefix + "/bin:" + GetVariable(prepared.env, "PATH", kDefaultPath);
     prepared.env.erase("PYTHONHOME");
   }
   if (request.spec.only_prepare) return prepared;

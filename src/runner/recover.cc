@@ -5,16 +5,14 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "docker/engine.h"
-#include "docker/engine_address.h"
 #include "executor/cgroup.h"
 #include "executor/process_tree.h"
 #include "journal/writer.h"
 #include "run/state.h"
 #include "runner/collect.h"
-#include "runner/environment_image.h"
 #include "runner/facts.h"
 #include "runner/recorder.h"
+#include "runner/verb_sweep.h"
 #include "runner/verbs.h"
 
 namespace tenon::runner {
@@ -105,25 +103,6 @@ Result<json::Object> FollowContainer(const RunName& run, const run::RunSpec& spe
   }
 }
 
-// Nothing of a run whose container never started, or did not survive, is left with the engine.
-void SweepContainers(const Facts& facts, const run::RunSpec& spec, const RunName& run) {
-  std::string socket = facts.container ? facts.container->socket : "";
-  if (socket.empty()) {
-    auto address = docker::FindEngine(CurrentEnvironment());
-    if (!address.ok()) return;
-    socket = address->socket;
-  }
-  auto engine = docker::Engine::Connect(socket);
-  if (!engine.ok()) return;
-  auto containers = engine->List(std::string(kLabelRun) + "=" + spec.id);
-  if (!containers.ok()) return;
-  for (const docker::Container& container : *containers) {
-    for (const auto& [name, value] : container.labels) {
-      if (name == kLabelHome && value == run.home) (void)engine->Remove(container.id).ok();
-    }
-  }
-}
-
 }  // namespace
 
 Result<json::Object> Recover(const RunName& run, const std::string& version) {
@@ -131,16 +110,14 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
   std::string segment = folder.host_segment();
   if (!Exists(segment)) return NotFound("run " + run.run_id + " has not started here");
   TENON_TRY(bool alive, IsAlive(segment));
+  Facts before;
   if (!alive) {
     // Only a run without an end needs the lock, and with it the right to write.
-    TENON_TRY(Facts before, ReadFacts(segment));
+    TENON_TRY(before, ReadFacts(segment));
     if (before.end) return Answer(before.state, false);
   }
   TENON_TRY(run::RunSpec spec, ReadSpec(folder.spec()));
-  if (!alive) {
-    TENON_TRY(Facts before, ReadFacts(segment));
-    if (before.container && !Rebooted(before)) return FollowContainer(run, spec, version);
-  }
+  if (before.container && !Rebooted(before)) return FollowContainer(run, spec, version);
   journal::Writer::Options options;
   options.path = segment;
   options.run_key = spec.key;
@@ -168,7 +145,6 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
   } else {
     proof = EndWhatIsLeft(facts, spec);
   }
-  if (spec.executor == run::ExecutorKind::kContainer) SweepContainers(facts, spec, run);
   bool complete = TakeMetricsAfter(folder, facts.metrics, spec, recorder);
   if (!facts.has_outputs) complete = CollectOutputs(run, recorder) && complete;
   run::End end = MakeEnd(facts, rebooted, std::move(proof));
@@ -176,6 +152,8 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
   if (!recorder.AppendEnd(std::move(end)))
     return Unavailable("the end of the run could not be recorded");
   TENON_TRY_VOID(recorder.writer().Sync());
+  // What it has left with an engine is nobody's any more.
+  if (spec.executor == run::ExecutorKind::kContainer) (void)Sweep({run.home, {run.run_id}}).ok();
   (void)RemoveFile(folder.cancel_request()).ok();
   if (complete) (void)RemoveTree(folder.metrics()).ok();
   return Answer(state, true);

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/mask.h"
+#include "run/env_vars.h"
 #include "run/environment_record.h"
 #include "run/members.h"
 #include "run/verbs.h"
@@ -71,6 +72,12 @@ std::vector<std::string> StartRequest::SecretValues() const {
   std::vector<std::string> values;
   for (const auto& [name, value] : secrets) values.push_back(value);
   return values;
+}
+
+Environment StartRequest::WithOwn(Environment variables) const {
+  for (const auto& [name, value] : secrets) variables[name] = value;
+  variables[run::env::kRunKey] = spec.key;
+  return variables;
 }
 
 Result<std::string> ReadRequest(int fd) {

@@ -32,6 +32,8 @@ struct StartRequest {
   std::string client_version;
 
   std::vector<std::string> SecretValues() const;
+  // `variables` with what a process of this run has on top: the secrets, and the run's mark.
+  Environment WithOwn(Environment variables) const;
 };
 
 struct CancelRequest {

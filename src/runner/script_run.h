@@ -18,6 +18,9 @@
 
 namespace tenon::runner {
 
+// What processes that a script leaves behind get to go by themselves, at most.
+inline constexpr int64_t kLeftoverGraceUs = 5'000'000;
+
 // One script, from its start until nobody of it is left: its output, its metrics, its exit, what it
 // leaves behind. A supervisor on a host has one, and so has the init in a container. Of an executor
 // that has an init of its own (a container) output and metrics are that one's affair.

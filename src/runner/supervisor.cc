@@ -17,7 +17,6 @@ namespace tenon::runner {
 namespace {
 
 constexpr int64_t kTickUs = 200'000;
-constexpr int64_t kLeftoverGraceUs = 5'000'000;
 constexpr int64_t kLostUs = 60'000'000;
 
 constexpr int kCanceledCode = 143;

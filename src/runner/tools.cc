@@ -38,11 +38,6 @@ constexpr const char* kProbe =
     "print('tenon-has ' + ' '.join(m for m in ('venv', 'ensurepip', 'pip') if find(m)))\n"
     "print('tenon-path ' + sys.executable)\n";
 
-std::string Get(const Environment& env, const char* name) {
-  auto found = env.find(name);
-  return found == env.end() ? "" : found->second;
-}
-
 std::string RealPath(const std::string& path) {
   char resolved[PATH_MAX];
   return ::realpath(path.c_str(), resolved) ? resolved : path;
@@ -96,8 +91,9 @@ void AddFolder(const std::string& folder, const PythonConstraint& constraint,
 
 void AddPyenv(const Environment& env, const PythonConstraint& constraint,
               std::vector<std::string>& candidates) {
-  std::string root = Get(env, "PYENV_ROOT");
-  if (root.empty() && !Get(env, "HOME").empty()) root = Get(env, "HOME") + "/.pyenv";
+  std::string root = GetVariable(env, "PYENV_ROOT");
+  if (root.empty() && !GetVariable(env, "HOME").empty())
+    root = GetVariable(env, "HOME") + "/.pyenv";
   if (root.empty()) return;
   auto versions = ListDir(root + "/versions");
   if (!versions.ok()) return;
@@ -270,7 +266,7 @@ Result<Interpreter> AskInterpreter(const ToolBox& box, const std::string& path) 
 std::vector<Interpreter> FindInterpreters(const ToolBox& box, const PythonConstraint& constraint,
                                           const Enough& enough) {
   std::vector<std::string> candidates;
-  std::string path = Get(box.env, "PATH");
+  std::string path = GetVariable(box.env, "PATH");
   for (const std::string& folder :
        Split(path.empty() ? "/usr/local/bin:/usr/bin:/bin" : path, ':')) {
     if (!folder.empty()) AddFolder(folder, constraint, candidates);
@@ -311,7 +307,7 @@ std::string FindToolsUv(const std::string& tools) {
 
 std::string FindCondaTool(const Environment& env) {
   for (const char* name : {"micromamba", "mamba", "conda"}) {
-    if (auto path = FindProgram(name, Get(env, "PATH"))) return *path;
+    if (auto path = FindProgram(name, GetVariable(env, "PATH"))) return *path;
   }
   return "";
 }

@@ -77,10 +77,7 @@ class Remover {
               engine.ListImages(std::string(kLabelKey) + "=" + record.ready.key));
     for (const docker::Image& image : images) {
       // Another home on this engine may have made the same one.
-      const bool ours = std::find(image.labels.begin(), image.labels.end(),
-                                  std::pair<std::string, std::string>(kLabelHome, request_.home)) !=
-                        image.labels.end();
-      if (!ours) continue;
+      if (docker::LabelOf(image.labels, kLabelHome) != request_.home) continue;
       if (image.tags.empty()) {
         TENON_TRY_VOID(engine.RemoveImage(image.id));
       }

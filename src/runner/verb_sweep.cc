@@ -18,13 +18,6 @@
 namespace tenon::runner {
 namespace {
 
-std::string LabelOf(const docker::Container& container, const char* label) {
-  for (const auto& [name, value] : container.labels) {
-    if (name == label) return value;
-  }
-  return "";
-}
-
 class Sweeper {
  public:
   explicit Sweeper(const SweepRequest& request)
@@ -72,10 +65,10 @@ class Sweeper {
   }
 
   void SweepContainer(docker::Engine& engine, const docker::Container& container) {
-    const std::string run = LabelOf(container, kLabelRun);
+    const std::string run = docker::LabelOf(container.labels, kLabelRun);
     const bool known = run::IsValidRunId(run) && Exists(run::RunFolder(home_, run).path());
     if (known && !IsMeant(run)) return;
-    const std::string kind = LabelOf(container, kLabelKind);
+    const std::string kind = docker::LabelOf(container.labels, kLabelKind);
     if (kind == "build") return SweepBuild(engine, container);
     if (kind != "run") return;
     if (known && !IsOver(run)) return Keep(container.name, "its run goes on");
@@ -84,7 +77,7 @@ class Sweeper {
 
   // Whoever makes an environment holds its lock.
   void SweepBuild(docker::Engine& engine, const docker::Container& container) {
-    const std::string key = LabelOf(container, kLabelKey);
+    const std::string key = docker::LabelOf(container.labels, kLabelKey);
     std::optional<FileLock> held;
     if (run::IsEnvironmentKey(key) && IsDirectory(home_.environments())) {
       auto lock = FileLock::Take(environments_.folder(key) + ".lock", /*wait=*/false);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the tests with containers."""
+"""Fixtures of the tests with containers and of those with other machines."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -9,8 +10,8 @@ import pytest
 
 from e2e import harness
 from hosts import engine as engines
-from hosts import images
-from hosts.docker_runs import EngineTenon, Runs
+from hosts import sshd as sshds
+from hosts.docker_runs import EngineTenon, Runs, usable
 
 
 # Whoever ends the tests early gets an engine that is put away, as with Ctrl-C.
@@ -20,15 +21,7 @@ signal.signal(signal.SIGTERM, signal.default_int_handler)
 @pytest.fixture(scope="session")
 def engine():
     """A Docker engine of our own, shared by the tests of this process."""
-    made = engines.DockerEngine(disk=engines.disk_in_memory())
-    try:
-        made.__enter__()
-        images.load(made.api, "debian")
-    except (engines.Unusable, images.Missing) as why:
-        made.close()
-        pytest.skip(str(why))
-    yield made
-    made.close()
+    yield from usable(engines.DockerEngine(disk=engines.disk_in_memory()))
 
 
 @pytest.fixture
@@ -52,3 +45,29 @@ def plain_user(engine):
         made.cleanup()
     finally:
         shutil.rmtree(base, ignore_errors=True)
+
+
+@pytest.fixture
+def sshd_with():
+    """sshd_with(MaxSessions=1, …) starts a server with options of its own; it ends with the test."""
+    with contextlib.ExitStack() as stack:
+
+        def start(**options):
+            try:
+                return stack.enter_context(sshds.Sshd(**options))
+            except sshds.Unusable as why:
+                pytest.skip(str(why))
+
+        yield start
+
+
+@pytest.fixture
+def sshd(sshd_with):
+    """A real sshd on 127.0.0.1 as most machines have it."""
+    return sshd_with()
+
+
+@pytest.fixture
+def remote_user(sshd):
+    """A user of that server: a password, bash, an empty home."""
+    return sshd.user()

@@ -111,6 +111,13 @@ def test_image_without_a_shell(plain_user):
     assert environment_of(plain_user, image)["uid"] == plain_user.tenon.uid
 
 
+def test_project_whose_name_no_engine_takes(runs):
+    """A run id may have letters that a container's name may not; the label has it as it is."""
+    folder = runs.project("print('ok')", name="Gr\u00f6\u00dfe & mehr")
+    assert runs.submit(folder).ok().out == "ok\n"
+    assert runs.last(folder)["run_id"].startswith("Gr\u00f6\u00dfe")
+
+
 BUSYBOX = """
 echo "args $*"
 echo kept > outputs/x.txt

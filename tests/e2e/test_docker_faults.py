@@ -34,6 +34,13 @@ def waiting_project(runs):
     return folder, (share / "proj" / "go").touch
 
 
+def kill_everybody_near(runs, watcher):
+    """The runner on the host and who watches: the container is alone."""
+    os.kill(runs.runner_pid(), signal.SIGKILL)
+    watcher.send(signal.SIGKILL)
+    watcher.wait()
+
+
 def own_engine(tmp_path, **options):
     """An engine for one test, which may break it."""
     made = engines.DockerEngine(**options)
@@ -188,9 +195,7 @@ def test_runner_killed_while_running_next_look_follows_the_container(runs):
     folder, let_go = waiting_project(runs)
     watcher = runs.start(folder)
     watcher.wait_for("begin")
-    os.kill(runs.runner_pid(), signal.SIGKILL)
-    watcher.send(signal.SIGKILL)
-    watcher.wait()
+    kill_everybody_near(runs, watcher)
     listed = runs.tenon.json("ps", "-o", "json", cwd=folder)
     assert [r["status"] for r in listed] == ["Running"]
     assert runs.container()["State"]["Running"]
@@ -220,9 +225,7 @@ def test_runner_killed_script_ended_before_anybody_looked(runs):
     folder, let_go = waiting_project(runs)
     watcher = runs.start(folder)
     watcher.wait_for("begin")
-    os.kill(runs.runner_pid(), signal.SIGKILL)
-    watcher.send(signal.SIGKILL)
-    watcher.wait()
+    kill_everybody_near(runs, watcher)
     let_go()
     wait_until(lambda: not (runs.container() or {"State": {"Running": False}})["State"]["Running"], 30, "the script's end")
     run = runs.last(folder)
@@ -234,9 +237,7 @@ def test_cancel_after_the_runner_was_killed(runs):
     folder = runs.project(SLEEPER)
     watcher = runs.start(folder)
     watcher.wait_for("ready")
-    os.kill(runs.runner_pid(), signal.SIGKILL)
-    watcher.send(signal.SIGKILL)
-    watcher.wait()
+    kill_everybody_near(runs, watcher)
     runs.tenon.run("cancel", "last", "--grace", "1s", cwd=folder).ok()
     assert runs.last(folder)["status"] == "Canceled"
     wait_until(lambda: not runs.engine.leftovers(), 30, "an empty engine")

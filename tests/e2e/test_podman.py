@@ -12,8 +12,7 @@ from e2e import harness
 from e2e.test_docker import COPIED, NO_NETWORK, SHARE, artifact, environment_of
 from e2e.test_docker_samples import METRICS, preparing, sample
 from hosts import engine as engines
-from hosts import images
-from hosts.docker_runs import SLEEPER, EngineTenon, Runs
+from hosts.docker_runs import SLEEPER, EngineTenon, Runs, usable
 from hosts.podman import UID, PodmanEngine
 
 pytestmark = pytest.mark.planned_skip("needs root, and podman, uidmap, slirp4netns and debootstrap installed")
@@ -21,15 +20,7 @@ pytestmark = pytest.mark.planned_skip("needs root, and podman, uidmap, slirp4net
 
 @pytest.fixture(scope="module", params=["rootless", "rootful"])
 def podman(request):
-    made = PodmanEngine(UID if request.param == "rootless" else None)
-    try:
-        made.__enter__()
-        images.load(made.api, "debian")
-    except (engines.Unusable, images.Missing) as why:
-        made.close()
-        pytest.skip(str(why))
-    yield made
-    made.close()
+    yield from usable(PodmanEngine(UID if request.param == "rootless" else None))
 
 
 @pytest.fixture

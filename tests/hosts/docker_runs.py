@@ -8,6 +8,7 @@ import shutil
 import time
 
 from e2e import harness
+from hosts import engine as engines
 from hosts import images
 from hosts.api import ApiError
 
@@ -30,6 +31,20 @@ def as_user(uid):
 def give_to(uid, folder):
     for path in [folder, *folder.rglob("*")]:
         os.chown(path, uid, uid, follow_symlinks=False)
+
+
+def usable(engine):
+    """For fixtures: the engine, opened and with the usual image in it; skips where it can't be had."""
+    import pytest  # pylint: disable=import-outside-toplevel  # the timed programs do without
+
+    try:
+        engine.__enter__()
+        images.load(engine.api, "debian")
+    except (engines.Unusable, images.Missing) as why:
+        engine.close()
+        pytest.skip(str(why))
+    yield engine
+    engine.close()
 
 
 class EngineTenon(harness.Tenon):

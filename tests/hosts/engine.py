@@ -127,20 +127,18 @@ class Bridge:
         return subprocess.run(["ip", *words], capture_output=True, check=False)
 
 
-class DockerEngine:
-    """`live_restore`: containers go on while the engine is away. `disk`: size of a disk of its own ("300m")."""
+class Engine:
+    """What the engines of the tests have in common: a folder, a socket in it, a log."""
 
-    def __init__(self, live_restore=True, disk=None):
+    SOCKET = None
+
+    def __init__(self):
         self.folder = None
-        self.live_restore = live_restore
-        self.disk = disk
-        self._bridge = None
         self._process = None
-        self._containerd = None
 
     @property
     def socket(self):
-        return self.folder / "d.sock"
+        return self.folder / self.SOCKET
 
     @property
     def api(self):
@@ -152,30 +150,13 @@ class DockerEngine:
         return {"DOCKER_HOST": f"unix://{self.socket}"}
 
     @property
-    def gateway(self):
-        """This machine's address as containers see it; it is good here too."""
-        return self._bridge.gateway
-
-    @property
     def log(self):
         return (self.folder / "log").read_text(errors="replace")
 
     def __enter__(self):
-        if os.geteuid() != 0:
-            raise Unusable("a Docker engine of the tests' own needs root")
-        missing = [p for p in ("dockerd", "containerd", "runc", "iptables", "ip") if not shutil.which(p)]
-        if missing:
-            raise Unusable(f"not installed: {', '.join(missing)}; scripts/setup installs docker.io")
+        """Unusable when it can't be had here. Whatever fails, nothing stays behind."""
         try:
-            self.folder = short_folder("tenon-engine-")
-            if self.disk:
-                (self.folder / "data").mkdir()
-                subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.disk}", "tmpfs", self.folder / "data"],
-                               check=True)
-            self._bridge = Bridge()
-            self._bridge.up()
-            self._start_containerd()
-            self.start()
+            self.open()
         except BaseException:
             self.close()
             raise
@@ -183,6 +164,46 @@ class DockerEngine:
 
     def __exit__(self, *_):
         self.close()
+
+    def open(self):
+        raise NotImplementedError
+
+    def close(self):
+        raise NotImplementedError
+
+
+class DockerEngine(Engine):
+    """`live_restore`: containers go on while the engine is away. `disk`: size of a disk of its own ("300m")."""
+
+    SOCKET = "d.sock"
+
+    def __init__(self, live_restore=True, disk=None):
+        super().__init__()
+        self.live_restore = live_restore
+        self.disk = disk
+        self._bridge = None
+        self._containerd = None
+
+    @property
+    def gateway(self):
+        """This machine's address as containers see it; it is good here too."""
+        return self._bridge.gateway
+
+    def open(self):
+        if os.geteuid() != 0:
+            raise Unusable("a Docker engine of the tests' own needs root")
+        missing = [p for p in ("dockerd", "containerd", "runc", "iptables", "ip") if not shutil.which(p)]
+        if missing:
+            raise Unusable(f"not installed: {', '.join(missing)}; scripts/setup installs docker.io")
+        self.folder = short_folder("tenon-engine-")
+        if self.disk:
+            (self.folder / "data").mkdir()
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.disk}", "tmpfs", self.folder / "data"],
+                           check=True)
+        self._bridge = Bridge()
+        self._bridge.up()
+        self._start_containerd()
+        self.start()
 
     def _start_containerd(self):
         """Apart from dockerd, as distributions do it: an engine that is killed leaves it alone."""

@@ -14,54 +14,31 @@ import subprocess
 import time
 from pathlib import Path
 
-from hosts.api import Api, ApiError
-from hosts.engine import Unusable, end_processes, short_folder, unmount_below
+from hosts.api import ApiError
+from hosts.engine import Engine, Unusable, end_processes, short_folder, unmount_below
 
 UID = 64400 + os.getpid() % 400  # two test processes at once are two users
 FIRST, COUNT = 2_000_000_000, 65536
 
 
-class PodmanEngine:
+class PodmanEngine(Engine):
     """`uid` None: as root, in a network of its own that leads nowhere: nothing of the machine's is changed."""
 
+    SOCKET = "p.sock"
+
     def __init__(self, uid=UID):
+        super().__init__()
         self.uid = uid
-        self.folder = None
-        self._process = None
 
-    @property
-    def socket(self):
-        return self.folder / "p.sock"
-
-    @property
-    def api(self):
-        return Api(self.socket)
-
-    @property
-    def variables(self):
-        return {"DOCKER_HOST": f"unix://{self.socket}"}
-
-    @property
-    def log(self):
-        return (self.folder / "log").read_text(errors="replace")
-
-    def __enter__(self):
+    def open(self):
         if os.geteuid() != 0:
             raise Unusable("Podman for a throw-away user needs root to begin with")
         wanted = ("podman", "newuidmap", "slirp4netns", "unshare", "setpriv") if self.uid else ("podman",)
         missing = [p for p in wanted if not shutil.which(p)]
         if missing:
             raise Unusable(f"not installed: {', '.join(missing)}; scripts/setup installs podman, uidmap and slirp4netns")
-        try:
-            self.folder = short_folder("tenon-podman-")
-            self.start()
-        except BaseException:
-            self.close()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self.close()
+        self.folder = short_folder("tenon-podman-")
+        self.start()
 
     def start(self):
         for name in ("home", "runtime", "storage", "run", "tmp", "scratch"):
