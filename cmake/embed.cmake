@@ -44,19 +44,26 @@ function(tenon_embed_samples TARGET FOLDER)
   set_source_files_properties(${output} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
-# tenon_embed_program(TARGET PROGRAM): the stripped bytes of PROGRAM as launch/embedded_runner.h
+# tenon_embed_program(TARGET FILE): the bytes of this machine's runner as launch/embedded_runner.h
 # declares them.
-function(tenon_embed_program TARGET PROGRAM)
-  set(stripped ${CMAKE_BINARY_DIR}/${PROGRAM}.stripped)
+function(tenon_embed_program TARGET FILE)
+  tenon_embed_bytes(${TARGET} ${FILE} program ${FILE})
+endfunction()
+
+# tenon_embed_packed(TARGET MACHINE FILE): those of another machine's runner, compressed.
+function(tenon_embed_packed TARGET MACHINE FILE)
+  tenon_embed_bytes(${TARGET} ${FILE} packed ${MACHINE} ${FILE})
+endfunction()
+
+function(tenon_embed_bytes TARGET FILE)
   set(output ${CMAKE_BINARY_DIR}/generated/${TARGET}.cc)
   add_custom_command(
-    OUTPUT ${stripped} ${output}
-    COMMAND ${CMAKE_STRIP} --strip-all -o ${stripped} $<TARGET_FILE:${PROGRAM}>
-    COMMAND ${Python3_EXECUTABLE} ${TENON_EMBED} program ${stripped} ${output}
-    DEPENDS ${PROGRAM} ${TENON_EMBED}
-    COMMENT "Embedding ${PROGRAM}"
+    OUTPUT ${output}
+    COMMAND ${Python3_EXECUTABLE} ${TENON_EMBED} ${ARGN} ${output}
+    DEPENDS ${FILE} ${TENON_EMBED}
+    COMMENT "Embedding ${FILE}"
     VERBATIM)
   add_library(${TARGET} OBJECT ${output})
-  set_source_files_properties(${output} PROPERTIES OBJECT_DEPENDS ${stripped})
+  set_source_files_properties(${output} PROPERTIES OBJECT_DEPENDS ${FILE})
   target_include_directories(${TARGET} PRIVATE ${CMAKE_SOURCE_DIR}/src)
 endfunction()

@@ -13,7 +13,22 @@ function(tenon_runner_program)
     target_link_options(tenon-runner PRIVATE -static -no-pie -Wl,--fatal-warnings
                         -Wl,-Map=${CMAKE_BINARY_DIR}/tenon-runner.map -Wl,--cref)
   endif()
-  tenon_embed_program(tenon_embedded_runner tenon-runner)
+  tenon_stripped(tenon-runner)
+  if(NOT TENON_RUNNER_ONLY)
+    tenon_embed_program(tenon_embedded_runner ${CMAKE_BINARY_DIR}/tenon-runner.stripped)
+  endif()
+endfunction()
+
+# tenon_stripped(PROGRAM): PROGRAM.stripped beside it, by the target PROGRAM-stripped.
+function(tenon_stripped PROGRAM)
+  set(stripped ${CMAKE_BINARY_DIR}/${PROGRAM}.stripped)
+  add_custom_command(
+    OUTPUT ${stripped}
+    COMMAND ${CMAKE_STRIP} --strip-all -o ${stripped} $<TARGET_FILE:${PROGRAM}>
+    DEPENDS ${PROGRAM}
+    COMMENT "Stripping ${PROGRAM}"
+    VERBATIM)
+  add_custom_target(${PROGRAM}-stripped DEPENDS ${stripped})
 endfunction()
 
 # tenon_portable_program(TARGET): needs nothing but glibc 2.34 or later at run time.

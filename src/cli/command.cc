@@ -3,6 +3,7 @@
 
 #include <csignal>
 
+#include "cli/ask.h"
 #include "cli/az.h"
 #include "cli/command_line.h"
 #include "cli/not_here.h"
@@ -16,15 +17,18 @@ const std::map<std::string, std::string>& GroupSummaries() {
       {"env", "Packages that scripts run with (list, show, prepare, diff, clean)"},
       {"execute", "Older words for experiment"},
       {"computecontext", "Older words for computetarget"},
-      {"computetarget", "Machines that scripts run on (attach, list, show, update, detach)"},
+      {"computetarget", "Machines that scripts run on (attach, list, show, test, update, detach)"},
       {"config", "The project's files (show, set, check, upgrade)"},
       {"experiment", "Run scripts (submit, cancel, status, prepare, clean, diagnostics, return)"},
       {"history", "What ran before (list, last, info, compare, download, promote)"},
       {"project", "Make projects (create, sample, restore)"},
       {"sample", "Projects to start from (list, get)"},
+      {"secrets", "Passwords of machines and other secrets, encrypted (set, list, remove, import)"},
       {"runconfiguration", "How scripts run (create, list, delete)"},
       {"runconfigurations", "The same as runconfiguration"},
-      {"runs", "List recorded runs; `runs delete` removes one"},
+      {"host", "Other machines as they are (list, show, clean, idle)"},
+      {"data", "Data for all runs of a project (put, list, get, remove)"},
+      {"runs", "List recorded runs; `runs delete` removes one, `runs fetch` takes some over"},
   };
   return summaries;
 }
@@ -35,11 +39,14 @@ const std::vector<Command>& AllCommands() {
       LogsCommand(),
       ExecCommand(),
       ShellCommand(),
+      CpCommand(),
+      ForwardCommand(),
       CancelCommand(),
       StatusCommand(),
       PsCommand(),
       RunsCommand(),
       RunsDeleteCommand(),
+      RunsFetchCommand(),
       ShowCommand(),
       MetricsCommand(),
       CompareCommand(),
@@ -74,11 +81,25 @@ const std::vector<Command>& AllCommands() {
       ComputeTargetAttachCommand(),
       ComputeTargetListCommand(),
       ComputeTargetShowCommand(),
+      ComputeTargetTestCommand(),
       ComputeTargetUpdateCommand(),
       ComputeTargetDetachCommand(),
+      HostListCommand(),
+      HostShowCommand(),
+      HostCleanCommand(),
+      HostIdleCommand(),
+      SshConfigCommand(),
+      DataPutCommand(),
+      DataListCommand(),
+      DataGetCommand(),
+      DataRemoveCommand(),
       RunConfigurationCreateCommand(),
       RunConfigurationListCommand(),
       RunConfigurationDeleteCommand(),
+      SecretsSetCommand(),
+      SecretsListCommand(),
+      SecretsRemoveCommand(),
+      SecretsImportCommand(),
       DuCommand(),
       GcCommand(),
       CompletionCommand(),
@@ -148,6 +169,7 @@ int Main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   const std::string_view program = argc > 0 ? argv[0] : "tenon";
   std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  HideSecretArguments(argc, argv);
   if (program.substr(program.rfind('/') + 1) == "az") return AzMain(words);
   if (!words.empty() && words.front() == "az") {
     words.erase(words.begin());

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/config_files.h"
 #include "cli/print.h"
+#include "cli/target_host.h"
 #include "project/config_file.h"
 #include "project/run_configuration.h"
 #include "project/target.h"
@@ -20,13 +21,39 @@ using project::Target;
 
 // ---- list --------------------------------------------------------------------------------------
 
+// For people: where a target is, and whether its host key was agreed to.
+struct Place {
+  std::string address, key;
+};
+
+std::optional<engine::HostRecord> Known(Session& session, const Target& target) {
+  const std::string id = HostIdForTarget(target);
+  const Result<engine::Context*> context = session.Context();
+  if (id.empty() || !context.ok()) return std::nullopt;
+  Result<engine::HostRecord> host = engine::ReadHost((*context)->home, id);
+  if (!host.ok()) return std::nullopt;
+  return *std::move(host);
+}
+
+Place PlaceOf(Session& session, const Project& project, const std::string& name) {
+  const Result<Target> target = project::ReadTarget(project, name);
+  if (!target.ok() || target->address.value.empty()) return {};
+  Place place{target->address.value, "not yet"};
+  if (target->port.value != 0) place.address += ":" + std::to_string(target->port.value);
+  const auto host = Known(session, *target);
+  if (host && !host->host_key.empty()) place.key = "pinned";
+  return place;
+}
+
 Result<int> List(Session& session) {
   TENON_TRY(const Project project, OpenFiles(session));
   json::Array names;
-  Table table({{"Name"}, {"Type"}, {"File"}});
+  Table table({{"Name"}, {"Type"}, {"Address"}, {"Host key"}, {"File"}});
   for (const project::TargetEntry& entry : project::ListTargets(project)) {
     names.emplace_back(json::EncodeBytes(entry.name));
+    const Place place = session.WantsJson() ? Place() : PlaceOf(session, project, entry.name);
     table.Add({ForTerminal(entry.name), entry.error ? "(broken)" : entry.type,
+               ForTerminal(place.address), place.key,
                entry.file.empty() ? "built in" : ForTerminal(entry.file)});
     if (entry.error && !session.WantsJson()) {
       PrintErr("note: " + ForTerminal(entry.error->message) + "\n");
@@ -57,6 +84,9 @@ std::vector<Row> Rows(const Target& target) {
   text("type", target.type);
   text("address", target.address);
   text("username", target.username);
+  if (target.port.given()) {
+    rows.push_back({"port", json::Value(target.port.value), target.port.origin});
+  }
   if (target.password.value != project::PasswordForm::kAbsent) {
     const std::string form(project::PasswordFormName(target.password.value));
     rows.push_back({"password", json::Value("(" + form + ")"), target.password.origin});
@@ -69,6 +99,19 @@ std::vector<Row> Rows(const Target& target) {
   if (type->executor == run::ExecutorKind::kProcess) text("pythonLocation", target.python_location);
   if (type->executor == run::ExecutorKind::kSpark) text("yarnDeployMode", target.yarn_deploy_mode);
   text("nativeSharedDirectory", target.native_shared_directory);
+  text("tenonDirectory", target.tenon_directory);
+  if (target.setup.given()) {
+    json::Array lines;
+    for (const std::string& line : target.setup.value) lines.emplace_back(line);
+    rows.push_back({"setup", std::move(lines), target.setup.origin});
+  }
+  if (target.idle_after_us.given()) {
+    const int64_t seconds = target.idle_after_us.value / 1'000'000;
+    rows.push_back(
+        {"whenIdle",
+         json::Object{{"after_seconds", seconds}, {"run", json::EncodeBytes(target.idle_command)}},
+         target.idle_after_us.origin});
+  }
   boolean("userManagedEnvironment", target.user_managed_environment);
   return rows;
 }
@@ -121,7 +164,20 @@ Result<int> Show(Session& session, const std::string& name) {
                       {"settings", std::move(settings)},
                       {"run_configurations", std::move(user_names)},
                       {"problems", std::move(problems)}};
+  const auto host = Known(session, *target);
+  if (host) {
+    object["host_id"] = host->id;
+    object["host_key"] = HostKeyJson(*host);
+    object["host"] = FactsJson(*host);
+  }
   PrintListing(session, object, table);
+  if (host && !session.WantsJson()) {
+    const auto key = engine::ParseHostKey(host->host_key);
+    PrintOut("\nhost " + host->id +
+             (key.ok() ? ", host key " + key->type + " " + key->fingerprint : "") + "\n" +
+             (host->facts.empty() ? "" : FactsText(*host)));
+    FlushOut();
+  }
   if (!session.WantsJson() && !users.empty()) {
     PrintErr("used by the run configurations " + ForTerminal(Join(users, ", ")) + "\n");
   }
@@ -149,9 +205,14 @@ Result<int> Detach(Session& session, const std::string& name, bool yes) {
     return NoSuchTarget(project, name);
   }
   const std::vector<std::string> files = FilesOf(project, name);
+  const Result<Target> target = project::ReadTarget(project, name);
+  auto host = target.ok() ? Known(session, *target) : std::nullopt;
+  // Another project may lead to the same machine by its address alone.
+  if (host && (host->target != name || host->project_root != project.root)) host.reset();
   if (!yes) {
+    const std::string more = host ? ", and forget the machine's host key and secrets" : "";
     TENON_TRY(const bool answer,
-              AskYes("Remove " + ForTerminal(Join(files, " and ")) + "?", "--yes"));
+              AskYes("Remove " + ForTerminal(Join(files, " and ")) + more + "?", "--yes"));
     if (!answer) {
       PrintErr("nothing was removed\n");
       return 1;
@@ -162,6 +223,12 @@ Result<int> Detach(Session& session, const std::string& name, bool yes) {
     TENON_TRY_VOID(project::RemoveConfigFile(project, file));
     removed.emplace_back(json::EncodeBytes(file));
     if (!session.WantsJson()) PrintOut("removed " + ForTerminal(file) + "\n");
+  }
+  if (host) {
+    TENON_TRY(engine::Context * context, session.Context());
+    TENON_TRY_VOID(engine::ForgetEverything(*context, host->id));
+    if (!session.WantsJson())
+      PrintOut("forgot the machine at " + ForTerminal(host->address) + "\n");
   }
   if (session.WantsJson()) {
     PrintListing(session,
@@ -201,18 +268,20 @@ Command ComputeTargetShowCommand() {
 }
 
 Command ComputeTargetDetachCommand() {
-  return {{{"computetarget", "detach"}},
-          "Remove a target's files from the project",
-          "Removes NAME.compute and the NAME.runconfig that uses it, after asking. Nothing happens "
-          "on the machine itself.",
-          {"tenon computetarget detach my_dsvm", "tenon computetarget detach my_dsvm --yes"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto name = std::make_shared<std::string>();
-            auto yes = std::make_shared<bool>(false);
-            app.add_option("NAME,-n,--name", *name, "The target")->required();
-            app.add_flag("-y,--yes", *yes, "Do not ask");
-            return [name, yes](Session& session) { return Detach(session, *name, *yes); };
-          }};
+  return {
+      {{"computetarget", "detach"}},
+      "Remove a target's files from the project",
+      "Removes NAME.compute and the NAME.runconfig that uses it, after asking, and forgets the "
+      "machine's host key and secrets. Nothing happens on the machine itself; `tenon host clean` "
+      "removes what Tenon keeps there.",
+      {"tenon computetarget detach my_dsvm", "tenon computetarget detach my_dsvm --yes"},
+      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+        auto name = std::make_shared<std::string>();
+        auto yes = std::make_shared<bool>(false);
+        app.add_option("NAME,-n,--name", *name, "The target")->required();
+        app.add_flag("-y,--yes", *yes, "Do not ask");
+        return [name, yes](Session& session) { return Detach(session, *name, *yes); };
+      }};
 }
 
 }  // namespace tenon::cli

@@ -1,25 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// New targets, and changes to those that are there: attach, update.
+// New targets: attach. A machine reached by SSH is looked at first, then logged in to, then the
+// files are written; a login that fails leaves everything as it was.
+#include <sys/stat.h>
+
 #include <CLI/CLI.hpp>
-#include <map>
+#include <cerrno>
 #include <memory>
 
+#include "base/file.h"
 #include "base/text.h"
+#include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
 #include "cli/print.h"
+#include "cli/target_host.h"
 #include "project/attach.h"
 #include "project/target.h"
+#include "secrets/store.h"
 
 namespace tenon::cli {
 namespace {
+
+using engine::GivenSecrets;
+using engine::HostRecord;
 
 struct AttachOptions {
   project::AttachRequest request;
   std::string type_word;    // attach TYPE
   std::string type_option;  // --type TYPE, to November 2017
   std::string password, key_file, key_passphrase;
-  bool cluster = false, make_key = false;
+  bool password_from_input = false;
+  int port = 0;
+  HostKeyOptions host_key;
+  bool cluster = false, make_key = false, no_check = false, yes = false;
 };
 
 // Two grammars, and none at all: then a container on a machine was meant.
@@ -36,48 +49,231 @@ Result<std::string> TypeSaid(const AttachOptions& options) {
   return said.empty() ? std::string("remotedocker") : said.front();
 }
 
-void SayAboutSecrets(const AttachOptions& options) {
-  std::vector<std::string> given;
-  if (!options.password.empty()) given.push_back("the password");
-  if (!options.key_file.empty()) given.push_back("the private key");
-  if (!options.key_passphrase.empty()) given.push_back("the passphrase");
-  if (!given.empty()) {
-    PrintErr("note: " + Join(given, " and ") + (given.size() > 1 ? " were" : " was") +
-             " not stored: secrets come with SSH support, and never go into a project's file\n");
+// host:2222, user@host; who is not named is asked of ssh's configuration.
+Status UnderstandAddress(AttachOptions* options) {
+  project::AttachRequest& request = options->request;
+  if (request.address.empty()) return {};  // said so by CheckAttach
+  Result<engine::SshAddress> address = engine::ParseSshAddress(request.address);
+  if (!address.ok()) return std::move(address).error().Wrap("--address");
+  request.address = address->host;
+  request.port = options->port != 0 ? options->port : address->port;
+  if (options->port != 0 && address->port != 0 && options->port != address->port) {
+    return Invalid("two ports are named: " + std::to_string(address->port) + " and " +
+                   std::to_string(options->port));
   }
+  if (request.username.empty()) request.username = address->user;
+  if (request.username.empty()) {
+    const auto defaults = engine::AskSshDefaults(request.address);
+    if (defaults.ok()) request.username = defaults->user;
+  }
+  if (request.username.empty()) return {};
+  const Status good = engine::CheckSshUser(request.username);
+  return good.ok() ? Status() : Status(Error(good.error()).Wrap("--username"));
+}
+
+Result<std::string> KeyFilePath(const std::string& file) {
+  if (file.empty()) return std::string();
+  TENON_TRY(const std::string cwd, CurrentFolder());
+  const std::string path = JoinPath(cwd, file);
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) return FromErrno("--private-key-file " + file, errno);
+  if (!S_ISREG(info.st_mode)) return Invalid("--private-key-file " + file + ": not a file");
+  if (file.ends_with(".pub")) {
+    return Invalid("--private-key-file " + file + ": this is the public half")
+        .WithHint("name the file without .pub");
+  }
+  return path;
+}
+
+// The machine this target led to before, when it is attached anew; else a new one.
+std::string IdFor(const project::Project& project, const std::string& name) {
+  const auto before = project::ReadTarget(project, name);
+  if (before.ok() && !before->password_reference.empty()) {
+    const std::string id = HostIdForTarget(*before);
+    if (!id.empty()) return id;
+  }
+  return RandomHex(16);
+}
+
+Result<GivenSecrets> SecretsOf(const AttachOptions& options) {
+  GivenSecrets given;
+  if (!options.password.empty() && options.password_from_input) {
+    return Invalid("--password and --password-stdin exclude each other");
+  }
+  if (!options.password.empty() || !options.key_passphrase.empty()) {
+    PrintErr(
+        "warning: a secret on the command line can be seen by others on this machine and stays in "
+        "the shell's history; without it you are asked, and --password-stdin reads it\n");
+  }
+  if (!options.password.empty()) given.password = options.password;
+  if (!options.key_passphrase.empty()) given.passphrase = options.key_passphrase;
+  if (options.password_from_input) {
+    TENON_TRY(given.password, ReadSecretFromInput("--password-stdin"));
+  }
+  return given;
+}
+
+HostRecord NewHost(const project::Project& project, const AttachOptions& options,
+                   const std::string& id) {
+  const project::AttachRequest& request = options.request;
+  HostRecord host;
+  host.id = id;
+  host.target = request.name;
+  host.project_root = project.root;
+  host.address = request.address;
+  host.port = static_cast<int>(request.port);
+  host.user = request.username;
+  return host;
+}
+
+// -k: a pair of our own. True when the machine knows it now.
+Result<bool> UseOwnKey(engine::Context& context, const AttachOptions& options, HostRecord* host,
+                       GivenSecrets* given) {
+  TENON_TRY(const engine::KeyPair pair, engine::MakeKeyPair(context, *host));
+  const std::string where = host->user + " on " + host->address;
+  if (!given->password && HasTerminal()) {
+    auto typed =
+        AskLine("Password of " + where + ", to put a new key there (Enter: you do it): ", true);
+    if (typed && !typed->empty()) given->password = std::move(typed);
+  }
+  bool install = given->password.has_value();
+  if (install && !options.yes) {
+    install = HasTerminal() &&
+              AskYesOnTerminal("Append the key to ~/.ssh/authorized_keys of " + where + "?");
+  }
+  if (install) {
+    TENON_TRY_VOID(engine::InstallPublicKey(context, *host, given, pair.public_line));
+    PrintErr("the key was put into ~/.ssh/authorized_keys of " + ForTerminal(where) + "\n");
+  } else {
+    PrintErr("Append this line to ~/.ssh/authorized_keys of " + ForTerminal(where) + ":\n");
+    PrintOut(pair.public_line + "\n");
+    FlushOut();
+    PrintErr("for instance there: echo " + ShellQuote(pair.public_line) +
+             " >> ~/.ssh/authorized_keys\n");
+  }
+  host->identity_file = pair.file;
+  given->password.reset();  // it was for this alone
+  return install;
+}
+
+struct Outcome {
+  project::Attached attached;
+  std::optional<HostRecord> host;
+  bool checked = false;
+};
+
+// Everything between "the words are understood" and "the files are written".
+Result<HostRecord> GetToKnow(Session& session, const AttachOptions& options, HostRecord host,
+                             GivenSecrets* given, bool* checked) {
+  TENON_TRY(engine::Context * context, session.Context());
+  if (!options.no_check) {
+    TENON_TRY_VOID(AgreeOnHostKey(session, options.host_key, &host));
+    // The key is agreed to: from here on secrets may be asked for and sent.
+  }
+  *checked = !options.no_check;
   if (options.make_key) {
-    PrintErr("note: no key was made: keys come with SSH support\n");
+    if (options.no_check) given->password.reset();
+    TENON_TRY(const bool installed, UseOwnKey(*context, options, &host, given));
+    *checked = installed;
+  }
+  if (!*checked) return host;
+  return engine::TryHost(*context, std::move(host), given);
+}
+
+Result<Outcome> AttachMachine(Session& session, AttachOptions& options,
+                              const project::Project& project) {
+  project::AttachRequest& request = options.request;
+  TENON_TRY_VOID(UnderstandAddress(&options));
+  TENON_TRY(const std::string key_file, KeyFilePath(options.key_file));
+  if (!key_file.empty() && options.make_key) {
+    return Invalid("-k and --private-key-file exclude each other");
+  }
+  const std::string id = IdFor(project, request.name);
+  request.password_reference = project::PasswordReference(request.name, request.username, id);
+  TENON_TRY(const project::Attached planned, project::CheckAttach(project, request));
+  TENON_TRY(GivenSecrets given, SecretsOf(options));
+  HostRecord host = NewHost(project, options, id);
+  host.type = planned.type;
+  host.identity_file = key_file;
+  Outcome out;
+  TENON_TRY(out.host, GetToKnow(session, options, std::move(host), &given, &out.checked));
+  TENON_TRY(out.attached, project::Attach(project, request));
+  TENON_TRY(engine::Context * context, session.Context());
+  TENON_TRY_VOID(engine::RememberHost(*context, *out.host, given));
+  if (given.password || given.passphrase) {
+    PrintErr("the " + std::string(given.password ? "password" : "passphrase") +
+             " is stored: " + ForTerminal(secrets::Store(context->home.root()).Where()) + "\n");
+  }
+  return out;
+}
+
+void PrintOutcome(const Session& session, const std::string& name, const Outcome& outcome) {
+  const project::Attached& attached = outcome.attached;
+  if (!session.WantsJson()) {
+    if (outcome.checked) PrintOut(FactsText(*outcome.host));
+    for (const std::string& file : attached.files) PrintOut("wrote " + ForTerminal(file) + "\n");
+    FlushOut();
+    return;
+  }
+  json::Array files;
+  for (const std::string& file : attached.files) files.emplace_back(json::EncodeBytes(file));
+  json::Object object{{"name", json::EncodeBytes(name)},
+                      {"type", attached.type},
+                      {"framework", attached.framework},
+                      {"files", std::move(files)}};
+  if (outcome.host) {
+    object["checked"] = outcome.checked;
+    object["host_key"] = HostKeyJson(*outcome.host);
+    if (outcome.checked) object["host"] = FactsJson(*outcome.host);
+  }
+  PrintListing(session, object, Table({}));
+  FlushOut();
+}
+
+void PrintNotes(const AttachOptions& options, const Outcome& outcome) {
+  const std::string name = ShellQuote(options.request.name);
+  if (outcome.host && !outcome.checked) {
+    PrintErr("note: nobody has logged in to the machine yet; `tenon computetarget test " + name +
+             "` does\n");
+  }
+  if (outcome.attached.framework == "PySpark") {
+    PrintErr(
+        "note: the run configuration says Framework: PySpark; for a plain Python script: tenon "
+        "config set Framework Python -c " +
+        name + "\n");
   }
 }
 
 Result<int> DoAttach(Session& session, AttachOptions options) {
   TENON_TRY(options.request.type, TypeSaid(options));
   TENON_TRY(const project::Project project, OpenFiles(session));
-  TENON_TRY(const project::Attached attached, project::Attach(project, options.request));
-  const std::string& name = options.request.name;
-  if (session.WantsJson()) {
-    json::Array files;
-    for (const std::string& file : attached.files) files.emplace_back(json::EncodeBytes(file));
-    PrintListing(session,
-                 json::Object{{"name", json::EncodeBytes(name)},
-                              {"type", attached.type},
-                              {"framework", attached.framework},
-                              {"files", std::move(files)}},
-                 Table({}));
+  Outcome outcome;
+  if (project::IsFarType(options.request.type)) {
+    TENON_TRY(outcome, AttachMachine(session, options, project));
   } else {
-    for (const std::string& file : attached.files) PrintOut("wrote " + ForTerminal(file) + "\n");
+    TENON_TRY(outcome.attached, project::Attach(project, options.request));
   }
-  FlushOut();
-  SayAboutSecrets(options);
-  const bool here = options.request.address.empty();
-  if (!here) PrintErr("note: the machine was not contacted; that comes with SSH support\n");
-  if (attached.framework == "PySpark") {
-    PrintErr(
-        "note: the run configuration says Framework: PySpark; for a plain Python script: tenon "
-        "config set Framework Python -c " +
-        ShellQuote(name) + "\n");
-  }
+  PrintOutcome(session, options.request.name, outcome);
+  PrintNotes(options, outcome);
   return 0;
+}
+
+void DeclareLogin(CLI::App& app, AttachOptions* options) {
+  app.add_option("-w,--password", options->password,
+                 "Its password, visible to others; better is to be asked, or --password-stdin")
+      ->type_name("PASSWORD");
+  app.add_flag("--password-stdin", options->password_from_input,
+               "Read the password from standard input");
+  app.add_flag("-k,--use-azureml-ssh-key", options->make_key,
+               "Make a key pair for this target; with a password it is put there");
+  app.add_option("--private-key-file", options->key_file, "Log in with this key")
+      ->type_name("FILE");
+  app.add_option("--private-key-passphrase", options->key_passphrase,
+                 "The key's passphrase, visible to others; better is to be asked")
+      ->type_name("TEXT");
+  AddHostKeyOptions(app, &options->host_key);
+  app.add_flag("--no-check", options->no_check, "Write the files only; contact nobody");
+  app.add_flag("-y,--yes", options->yes, "With -k: put the key there without asking");
 }
 
 void DeclareAttach(CLI::App& app, AttachOptions* options) {
@@ -89,49 +285,27 @@ void DeclareAttach(CLI::App& app, AttachOptions* options) {
   app.add_option("-t,--type", options->type_option, "The type, as it was said to November 2017")
       ->type_name("TYPE");
   app.add_flag("--cluster", options->cluster, "The same as --type cluster, as said in mid-2017");
-  app.add_option("-a,--address", request.address, "IP address or name of the machine")
+  app.add_option("-a,--address", request.address,
+                 "IP address or name of the machine, HOST:PORT, or a name of ~/.ssh/config")
       ->type_name("HOST");
-  app.add_option("-u,--username", request.username, "User on that machine")->type_name("USER");
-  app.add_option("-w,--password", options->password,
-                 "Its password; never written into a project's file")
-      ->type_name("PASSWORD");
-  app.add_flag("-k,--use-azureml-ssh-key", options->make_key, "Make a key pair for this target");
-  app.add_option("--private-key-file", options->key_file, "Log in with this key")
-      ->type_name("FILE");
-  app.add_option("--private-key-passphrase", options->key_passphrase, "The key's passphrase")
-      ->type_name("TEXT");
+  app.add_option("--port", options->port, "Port of its SSH server")
+      ->check(CLI::Range(1, 65535))
+      ->type_name("PORT");
+  app.add_option("-u,--username", request.username,
+                 "User on that machine; else the one of ~/.ssh/config, or yours")
+      ->type_name("USER");
+  DeclareLogin(app, options);
+  app.add_option(
+         "--setup", request.setup,
+         "A shell line there before everything else, as `module load cuda` (may be repeated)")
+      ->type_name("LINE")
+      ->allow_extra_args(false);
   app.add_option("--python", request.python, "pythonLocation of a local or remote target")
       ->type_name("PATH");
   app.add_option("--framework", request.framework,
                  "Python or PySpark (Python here, PySpark on other machines, as it was)")
       ->type_name("NAME");
   app.add_flag("--force", request.force, "Overwrite files of that name");
-}
-
-// ---- update ------------------------------------------------------------------------------------
-
-struct UpdateOptions {
-  std::string name;
-  std::map<std::string, std::string> values;  // by key, for the parser
-  std::vector<std::pair<std::string, CLI::Option*>> keys;
-  std::vector<std::string> unset;
-};
-
-Result<int> Update(Session& session, const UpdateOptions& options) {
-  std::vector<std::pair<std::string, std::optional<std::string>>> values;
-  for (const auto& [key, option] : options.keys) {
-    if (option->count() > 0) values.emplace_back(key, options.values.at(key));
-  }
-  for (const std::string& key : options.unset) values.emplace_back(key, std::nullopt);
-  if (values.empty()) {
-    return Invalid("nothing is to be changed")
-        .WithHint("name a key of the file: `tenon computetarget update " + options.name +
-                  " --nvidiaDocker true`");
-  }
-  TENON_TRY(const project::Project project, OpenFiles(session));
-  TENON_TRY(const auto changes, project::UpdateTarget(project, options.name, values));
-  PrintChanges(session, changes);
-  return 0;
 }
 
 }  // namespace
@@ -141,11 +315,16 @@ Command ComputeTargetAttachCommand() {
       {{"computetarget", "attach"}, {"computecontext", "attach"}},
       "Make a machine known to the project as a target",
       "Writes NAME.compute and NAME.runconfig into aml_config/, in the form of 2018; files that "
-      "are there are left alone unless --force. Without a type, remotedocker is meant. No "
-      "password is written.",
+      "are there are left alone unless --force. Without a type, remotedocker is meant. A machine "
+      "reached by SSH shows its host key, which you agree to before any secret is asked for or "
+      "sent; then it is logged in to and looked at. Secrets go into an encrypted store, never "
+      "into a file of the project.",
       {"tenon computetarget attach docker -n docker",
        "tenon computetarget attach local -n py36 --python /opt/py36/bin/python",
        "tenon computetarget attach remotedocker -n my_dsvm -a 203.0.113.7 -u me",
+       "tenon computetarget attach remote -n gpu1 -a gpu1 --private-key-file ~/.ssh/id_gpu",
+       "tenon computetarget attach remote -n gpu1 -a 203.0.113.7:2222 -u me --password-stdin "
+       "--host-key SHA256:…",
        "tenon computetarget attach --name my_dsvm --address 203.0.113.7 --username me --type "
        "remotedocker"},
       [](CLI::App& app, const std::vector<std::string>&) -> Action {
@@ -153,34 +332,6 @@ Command ComputeTargetAttachCommand() {
         DeclareAttach(app, options.get());
         return [options](Session& session) { return DoAttach(session, *options); };
       }};
-}
-
-Command ComputeTargetUpdateCommand() {
-  return {{{"computetarget", "update"}},
-          "Change settings of a target",
-          "Any key of its file, several at once: all are written or none. Every other byte of the "
-          "file stays.",
-          {"tenon computetarget update my_dsvm --nvidiaDocker true",
-           "tenon computetarget update my_dsvm --address 203.0.113.8 --username me",
-           "tenon computetarget update my_dsvm --unset password"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto options = std::make_shared<UpdateOptions>();
-            app.add_option("NAME,-n,--name", options->name, "The target")->required();
-            for (const project::Key& key : project::TargetKeys()) {
-              const std::string name(key.name);
-              if (name == "cluster" || name == "native") continue;  // of the oldest files
-              const bool boolean = key.expected == project::Expected::kBool;
-              CLI::Option* option =
-                  app.add_option("--" + name, options->values[name], "New value of " + name)
-                      ->type_name(boolean ? "true|false" : "TEXT")
-                      ->ignore_case();
-              options->keys.emplace_back(name, option);
-            }
-            app.add_option("--unset", options->unset, "Take this key away (may be repeated)")
-                ->type_name("KEY")
-                ->allow_extra_args(false);
-            return [options](Session& session) { return Update(session, *options); };
-          }};
 }
 
 }  // namespace tenon::cli

@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/host_name.h"
 #include "cli/print.h"
+#include "cli/run_ssh.h"
 #include "engine/runs.h"
 
 namespace tenon::cli {
@@ -17,8 +19,10 @@ Result<int> Enter(Session& session, const std::string& run, const std::vector<st
   TENON_TRY(const std::string run_id, session.ResolveRun(run));
   TENON_TRY(engine::Context * context, session.Context());
   const bool tty = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
-  TENON_TRY(const std::vector<std::string> command,
-            context->launch->EnterCommand(run_id, tty, words));
+  TENON_TRY(const std::string host, engine::HostOfRun(*context, run_id));
+  TENON_TRY(const engine::Place place, context->At(host));
+  TENON_TRY(const std::vector<std::string> command, place.launch->EnterCommand(run_id, tty, words));
+  if (place.far != nullptr) return RunSsh(*place.far, {tty ? "-t" : "-T"}, command);
   FlushOut();
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
@@ -27,23 +31,45 @@ Result<int> Enter(Session& session, const std::string& run, const std::vector<st
   return FromErrno("starting " + command[0], errno);
 }
 
+// A command or a shell on the machine itself.
+Result<int> EnterMachine(Session& session, const std::string& target,
+                         const std::vector<std::string>& words) {
+  TENON_TRY(const engine::Place place, PlaceOfHost(session, target));
+  const bool tty = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+  return RunSsh(*place.far, {tty ? "-t" : "-T"}, words);
+}
+
+constexpr const char* kTargetHelp = "On that machine itself, in your home there, not in a run";
+
 }  // namespace
 
 Command ExecCommand() {
   return {{{"exec"}},
-          "Run a command where a run's script is: in its container, or in its folder",
-          "In a container the command is the script's user, in the script's working directory, "
+          "Run a command where a run's script is, or on a machine",
+          "That is in the run's container, or in its folder. In a container the command is the "
+          "script's user, in the script's working directory, "
           "with its variables (secrets left out). The exit code is the command's; 125 when it "
           "could not be started.",
-          {"tenon exec last -- nvidia-smi", "tenon exec 12 -- ls -l outputs",
+          {"tenon exec -t my_dsvm -- nvidia-smi", "tenon exec last -- nvidia-smi",
+           "tenon exec 12 -- ls -l outputs",
            "tenon exec last -- python -c 'import torch; print(torch.cuda.is_available())'"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
             SetUsage(app, "tenon exec [OPTIONS] RUN [--] COMMAND [ARGUMENTS...]");
+            auto target = std::make_shared<std::string>();
+            app.add_option("-t,--target", *target, kTargetHelp)->type_name("NAME");
             app.prefix_command();
-            return [&app](Session& session) -> Result<int> {
+            return [&app, target](Session& session) -> Result<int> {
               std::vector<std::string> words = app.remaining();
               if (!words.empty() && words.front().starts_with("-") && words.front() != "--") {
                 return UnknownOption(app, words.front());
+              }
+              if (!target->empty()) {
+                if (!words.empty() && words.front() == "--") words.erase(words.begin());
+                if (words.empty()) {
+                  return Invalid("no command is named")
+                      .WithHint("`tenon shell -t " + *target + "` opens a shell");
+                }
+                return EnterMachine(session, *target, words);
               }
               if (words.empty()) {
                 return Invalid("no run is named").WithHint("write `tenon exec last -- COMMAND`");
@@ -64,14 +90,20 @@ Command ExecCommand() {
 
 Command ShellCommand() {
   return {{{"shell"}},
-          "Open a shell where a run's script is: in its container, or in its folder",
-          "The run must be going on, or its container must have been kept with "
+          "Open a shell where a run's script is, or on a machine",
+          "That is in the run's container, or in its folder. The run must be going on, or its "
+          "container must have been kept with "
           "`submit --keep-on-fail`.",
-          {"tenon shell", "tenon shell 12"},
+          {"tenon shell", "tenon shell 12", "tenon shell -t my_dsvm"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
             auto run = std::make_shared<std::string>("last");
+            auto target = std::make_shared<std::string>();
             app.add_option("RUN", *run, "The run: id, number, beginning of an id, or `last`");
-            return [run](Session& session) { return Enter(session, *run, {}); };
+            app.add_option("-t,--target", *target, kTargetHelp)->type_name("NAME");
+            return [run, target](Session& session) {
+              return target->empty() ? Enter(session, *run, {})
+                                     : EnterMachine(session, *target, {});
+            };
           },
           /*starts_script=*/true};
 }

@@ -39,8 +39,9 @@ Result<int> Act(Session& session, const Options& options, std::vector<std::strin
   TENON_TRY(engine::Context * context, session.Context());
   InterruptWatch interrupt;
   TerminalReporter reporter({.quiet = options.watch.quiet, .show_output = !options.watch.quiet});
+  const std::vector<engine::Secret> secrets = request.secrets;
   TENON_TRY(const std::string run_id, engine::Rerun(*context, std::move(request), reporter));
-  return Watch(session, run_id, options.watch, interrupt, reporter);
+  return Watch(session, run_id, options.watch, secrets, interrupt, reporter);
 }
 
 }  // namespace

@@ -3,6 +3,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/text.h"
+#include "cli/print.h"
+#include "cli/terminal_reporter.h"
+#include "engine/retry.h"
 #include "engine/runs.h"
 
 namespace tenon::cli {
@@ -19,6 +23,22 @@ Result<journal::RunView> RunOption::Get(Session& session, const std::string& oth
   TENON_TRY(const std::string name, Name(otherwise));
   TENON_TRY(const std::string run_id, session.ResolveRun(name));
   TENON_TRY(engine::Context * context, session.Context());
+  return engine::GetRun(*context, run_id);
+}
+
+Result<journal::RunView> RunOption::GoAndGet(Session& session, const std::string& otherwise) const {
+  TENON_TRY(const std::string name, Name(otherwise));
+  TENON_TRY(const std::string run_id, session.ResolveRun(name));
+  TENON_TRY(engine::Context * context, session.Context());
+  TerminalReporter reporter({.show_output = false});
+  auto looked = engine::RefreshRun(*context, run_id, engine::Look::kThere, &reporter);
+  // What was known last is still worth showing.
+  if (!looked.ok() && looked.error().kind == ErrorKind::kUnavailable) {
+    PrintErr("warning: " + ForTerminal(looked.error().message) + "; this is what was last heard\n");
+  } else if (!looked.ok() && looked.error().kind != ErrorKind::kDenied) {
+    return std::move(looked).error();
+  }
+  TENON_TRY_VOID(engine::RetryAfterRestart(*context, run_id, {}, reporter));
   return engine::GetRun(*context, run_id);
 }
 

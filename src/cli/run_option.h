@@ -23,8 +23,10 @@ struct RunOption {
 
   // `otherwise` when neither was given; empty: kInvalid.
   Result<std::string> Name(const std::string& otherwise) const;
-  // Finds and refreshes the run.
+  // Finds and refreshes the run, as far as is known here.
   Result<journal::RunView> Get(Session& session, const std::string& otherwise) const;
+  // The same after going to look on the machine where it is.
+  Result<journal::RunView> GoAndGet(Session& session, const std::string& otherwise) const;
 };
 
 void AddRunOption(CLI::App& app, RunOption* run);

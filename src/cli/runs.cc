@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/run_json.h"
+#include "cli/terminal_reporter.h"
 
 namespace tenon::cli {
 namespace {
@@ -216,7 +217,8 @@ void AddFilters(CLI::App& app, Options* options) {
 
 Result<int> ListLive(Session& session) {
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY_VOID(engine::Refresh(*context));
+  TerminalReporter reporter({.show_output = false});
+  TENON_TRY_VOID(engine::Refresh(*context, engine::Look::kThere, &reporter));
   history::RunQuery query;
   query.unfinished_only = query.include_hidden = query.include_untracked = true;
   TENON_TRY(history::HistoryStore * store, context->History());

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "cli/ask.h"
 #include "engine/runs.h"
 #include "project/project.h"
 #include "run/env_vars.h"
@@ -43,6 +44,7 @@ Result<engine::Context*> Session::Context() {
   if (!context_) {
     TENON_TRY(std::string home, HomePath());
     context_ = engine::MakeLocalContext(std::move(home), TENON_VERSION);
+    if (HasTerminal()) context_->ask_user = AskForSsh;
   }
   return context_.get();
 }

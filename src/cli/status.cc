@@ -13,7 +13,7 @@ namespace tenon::cli {
 namespace {
 
 Result<int> Act(Session& session, const RunOption& option) {
-  TENON_TRY(const journal::RunView run, option.Get(session, "last"));
+  TENON_TRY(const journal::RunView run, option.GoAndGet(session, "last"));
   if (session.WantsJson()) {
     PrintValue(session, RunToJson(run));
     return 0;

@@ -9,6 +9,7 @@
 #include "cli/not_here.h"
 #include "cli/print.h"
 #include "cli/request_options.h"
+#include "cli/target_host.h"
 #include "cli/watch.h"
 #include "project/password.h"
 #include "project/resolve.h"
@@ -21,6 +22,7 @@ struct Options {
   RequestOptions request;
   std::string grace, timeout, gpus;
   std::vector<std::string> secrets, environment;
+  int64_t retries = 0;
   bool keep = false, dry_run = false, explain = false, wait = false;
   EnvironmentOptions made;
   bool target_is_configuration = false;  // `execute start -t R`, spring 2017
@@ -76,7 +78,9 @@ Result<int> Act(Session& session, const Options& options, const std::vector<std:
   request.spec.refresh_environment = options.made.refresh;
   if (grace) request.spec.grace_us = *grace;
   if (timeout) request.spec.timeout_us = *timeout;
+  request.spec.retries = options.retries;
   request.environment = session.environment;
+  TENON_TRY(request.spec.host, HostOfTarget(session, resolved.project, resolved.target));
 
   TENON_TRY(engine::Context * context, session.Context());
   InterruptWatch interrupt;
@@ -84,8 +88,9 @@ Result<int> Act(Session& session, const Options& options, const std::vector<std:
                              .show_output = !options.watch.quiet && !options.watch.detach,
                              .workbench = options.watch.workbench && !session.WantsJson(),
                              .steps = session.globals.debug});
+  const std::vector<engine::Secret> secrets = request.secrets;
   TENON_TRY(const std::string run_id, engine::Submit(*context, std::move(request), reporter));
-  return Watch(session, run_id, options.watch, interrupt, reporter);
+  return Watch(session, run_id, options.watch, secrets, interrupt, reporter);
 }
 
 void Declare(CLI::App& app, Options* options) {
@@ -108,6 +113,12 @@ void Declare(CLI::App& app, Options* options) {
   app.add_option("--gpus", options->gpus,
                  "GPUs that a container gets: all, none, how many, or UUIDs with commas between")
       ->type_name("WHICH");
+  app.add_option(
+         "--retries", options->retries,
+         "Start it again, so often, when its machine was restarted meanwhile; whoever looks "
+         "next does that (submit, while it watches; status; logs -f)")
+      ->check(CLI::Range(0, 1000))
+      ->type_name("N");
   AddEnvironmentOptions(app, &options->made);
   app.add_flag("--keep", options->keep, "Keep the run directory also after success");
   app.add_flag("--dry-run", options->dry_run,

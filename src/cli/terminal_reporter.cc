@@ -17,6 +17,7 @@ namespace {
 constexpr int64_t kSlowUs = 500'000;
 constexpr int64_t kRedrawUs = 100'000;
 constexpr int64_t kTellAgainUs = 10'000'000;
+constexpr int64_t kTellLinkAgainUs = 60'000'000;
 
 std::atomic<bool> g_stop{false};
 struct sigaction g_old_action;
@@ -135,6 +136,29 @@ void TerminalReporter::OnEnd(const run::End& end) {
     line += ": exit code " + std::to_string(*end.exit_code);
   }
   Say(line);
+}
+
+void TerminalReporter::OnLink(int64_t silent_us, const std::string& why) {
+  if (silent_us == 0 && why.empty()) {
+    if (link_lost_) Say("the host answers again");
+    link_lost_ = false;
+    return;
+  }
+  const int64_t now = SystemClock().MonotonicUs();
+  std::string line = silent_us >= 1'000'000
+                         ? "host silent for " + HumanDuration(silent_us / 1'000'000 * 1'000'000)
+                         : "the link to the host was lost";
+  line += "; the run goes on; trying again";
+  if (::isatty(STDERR_FILENO) == 1 && !options_.quiet) {
+    if (now - link_told_us_ < kRedrawUs) return;
+    DrawProgress(line);
+  } else if (link_lost_ && now - link_told_us_ < kTellLinkAgainUs) {
+    return;
+  } else {
+    Say(line + (why.empty() ? "" : " (" + ForTerminal(why) + ")"));
+  }
+  link_lost_ = true;
+  link_told_us_ = now;
 }
 
 void TerminalReporter::OnEnvironment(const run::EnvironmentReady& environment) {

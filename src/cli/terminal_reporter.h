@@ -35,6 +35,7 @@ class TerminalReporter : public engine::Reporter {
   void OnGap(const run::Gap& gap) override;
   void OnHole(uint64_t bytes) override;
   void OnEnd(const run::End& end) override;
+  void OnLink(int64_t silent_us, const std::string& why) override;
   void OnProgress(std::string_view what, uint64_t done, uint64_t total) override;
 
  private:
@@ -55,6 +56,8 @@ class TerminalReporter : public engine::Reporter {
   std::string far_step_;        // not on a terminal: the step that was told last
   int64_t far_told_us_ = 0;     // and when
   int64_t environment_us_ = 0;  // how long the step "environment" took
+  bool link_lost_ = false;      // and it was said
+  int64_t link_told_us_ = 0;    // when it was last said
   bool at_line_start_ = true;   // of standard error, so that our words begin on a line of their own
 };
 

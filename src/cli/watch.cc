@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/print.h"
 #include "engine/follow.h"
+#include "engine/retry.h"
 #include "engine/runs.h"
 
 namespace tenon::cli {
@@ -32,7 +33,8 @@ void AddWatchOptions(CLI::App& app, WatchOptions* options) {
 }
 
 Result<int> Watch(Session& session, const std::string& run_id, const WatchOptions& options,
-                  const InterruptWatch& interrupt, TerminalReporter& reporter) {
+                  const std::vector<engine::Secret>& secrets, const InterruptWatch& interrupt,
+                  TerminalReporter& reporter) {
   TENON_TRY(engine::Context * context, session.Context());
   if (options.detach) {
     if (!options.workbench || session.WantsJson()) PrintRunId(session, run_id, "Starting");
@@ -42,6 +44,10 @@ Result<int> Watch(Session& session, const std::string& run_id, const WatchOption
   engine::FollowOptions follow;
   follow.stop = &interrupt.stop();
   TENON_TRY(const engine::Followed followed, engine::Follow(*context, run_id, follow, reporter));
+  if (followed.end && followed.end->rebooted) {
+    TENON_TRY(const auto again, engine::RetryAfterRestart(*context, run_id, secrets, reporter));
+    if (again) return Watch(session, *again, options, secrets, interrupt, reporter);
+  }
   if (!followed.end) {
     PrintErr("\nno longer watching; the run goes on\n  watch again:  tenon logs -f " + run_id +
              "\n  stop the run: tenon cancel " + run_id + "\n");

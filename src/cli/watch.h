@@ -21,8 +21,10 @@ void AddWatchOptions(CLI::App& app, WatchOptions* options);
 
 // Follows a run that was just started to its end and returns the exit code of `submit`: the
 // script's, or 130 when Ctrl-C stopped the watching. Prints the run's id as -q and --json promise.
+// A run that is started again because its machine was restarted is watched in its place.
 Result<int> Watch(Session& session, const std::string& run_id, const WatchOptions& options,
-                  const InterruptWatch& interrupt, TerminalReporter& reporter);
+                  const std::vector<engine::Secret>& secrets, const InterruptWatch& interrupt,
+                  TerminalReporter& reporter);
 
 // --secret NAME, NAME=@FILE, NAME=$VAR. kInvalid for a bare value, so that none lands in a history
 // of the shell.

@@ -2,6 +2,7 @@
 #include "docker/call.h"
 
 #include "base/text.h"
+#include "docker/dial.h"
 #include "docker/engine_address.h"
 
 namespace tenon::docker {
@@ -27,7 +28,7 @@ Error Lost(Error error) { return std::move(error).Wrap("talking to the container
 
 Result<net::HttpExchange> Send(const std::string& socket, const std::string& api,
                                const Call& call) {
-  auto connection = net::DialUnix(socket, kDialMs);
+  auto connection = DialEngine(socket, kDialMs);
   if (!connection.ok()) {
     Error error = ExplainDial(socket, std::move(connection).error());
     if (!api.empty() && error.kind == ErrorKind::kNotFound) error.kind = ErrorKind::kUnavailable;

@@ -121,7 +121,8 @@ Error ExplainDial(const std::string& socket, Error error) {
       return Denied("the container engine's socket " + socket + " is not open to this user")
           .WithHint(
               "add yourself to the group docker (`sudo usermod -aG docker $USER`, then log in "
-              "again), or use rootless Docker or Podman");
+              "again), or use rootless Docker or Podman" +
+              (error.hint.empty() ? "" : "; " + error.hint));
     case ErrorKind::kNotFound:
       return NotFound("there is no container engine at " + socket)
           .WithHint(std::string(kHowToGetOne));

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/reach.h"
 #include "launch/direct_launch.h"
 #include "launch/embedded_runner.h"
 #include "transport/local_host.h"
@@ -19,6 +20,19 @@ Result<history::HistoryStore*> Context::History() {
     }
   }
   return history_store.get();
+}
+
+Context::Context(run::Home where) : home(std::move(where)) {}
+Context::~Context() = default;
+
+Result<Place> Context::At(const std::string& host_id) {
+  if (host_id.empty()) return Place{host, launch, home, nullptr};
+  auto& found = reached[host_id];
+  if (!found) {
+    TENON_TRY(const HostRecord record, ReadHost(home, host_id));
+    TENON_TRY(found, Reach(*this, record));
+  }
+  return Place{found->host.get(), found->launch.get(), found->home, found.get()};
 }
 
 Result<snapshot::ObjectStore*> Context::Objects() {
@@ -51,8 +65,7 @@ Result<std::string> Context::ClientId() {
 }
 
 std::unique_ptr<Context> MakeLocalContext(std::string home, std::string version) {
-  auto context = std::make_unique<Context>(Context{run::Home(home), nullptr, nullptr, nullptr, "",
-                                                   nullptr, nullptr, nullptr, nullptr, ""});
+  auto context = std::make_unique<Context>(run::Home(home));
   context->owned_host = std::make_unique<transport::LocalHost>();
   context->owned_launch = std::make_unique<launch::DirectLaunch>(
       *context->owned_host, std::move(home),

@@ -2,7 +2,10 @@
 #ifndef TENON_ENGINE_CONTEXT_H_
 #define TENON_ENGINE_CONTEXT_H_
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -15,13 +18,33 @@
 
 namespace tenon::engine {
 
+struct Reached;
+
+// Where a run goes on: a host, a launch on it, and the Tenon home there.
+struct Place {
+  transport::Host* host = nullptr;
+  launch::Launch* launch = nullptr;
+  run::Home home{""};
+  Reached* far = nullptr;  // of another machine; nullptr: this one
+};
+
 // What every engine function works with. Made once per program; the pointers outlive the calls.
 struct Context {
+  explicit Context(run::Home where);
+  ~Context();
+
   run::Home home;
   transport::Host* host = nullptr;
   launch::Launch* launch = nullptr;
   const Clock* clock = nullptr;
   std::string version;
+  // Asks the user something that ssh wants to know, without showing what is typed. nullopt: no
+  // answer. Empty: nobody is there to ask.
+  std::function<std::optional<std::string>(const std::string& prompt)> ask_user;
+
+  // The place of a host by its id (engine/hosts.h); "" is this machine. Nothing is contacted that
+  // was reached before; a machine that was not is asked who it is. kNotFound: no such host.
+  Result<Place> At(const std::string& host_id);
 
   // Opened when first asked for. A history that cannot be opened is an Error each time.
   Result<history::HistoryStore*> History();
@@ -35,6 +58,7 @@ struct Context {
   std::unique_ptr<history::HistoryStore> history_store;
   std::unique_ptr<snapshot::ObjectStore> object_store;
   std::string client_id;
+  std::map<std::string, std::unique_ptr<Reached>> reached;  // by id
 };
 
 // A context for this machine: runs start here, with the runner that is embedded in this program.

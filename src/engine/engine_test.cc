@@ -94,16 +94,7 @@ class EngineTest : public testing::Test {
   transport::LocalHost host_;
   launch::FakeLaunch launch_;
   Recording reporter_;
-  Context context_{run::Home(temp_ / "home"),
-                   nullptr,
-                   nullptr,
-                   nullptr,
-                   "",
-                   nullptr,
-                   nullptr,
-                   nullptr,
-                   nullptr,
-                   ""};
+  Context context_{run::Home(temp_ / "home")};
 };
 
 TEST_F(EngineTest, RunnerThatCannotStartLeavesAFailedRunWithTheReason) {

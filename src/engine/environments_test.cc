@@ -128,16 +128,7 @@ class EnvironmentsTest : public testing::Test {
   transport::LocalHost host_;
   launch::FakeLaunch launch_;
   Reporter silent_;
-  Context context_{run::Home(temp_ / "home"),
-                   nullptr,
-                   nullptr,
-                   nullptr,
-                   "",
-                   nullptr,
-                   nullptr,
-                   nullptr,
-                   nullptr,
-                   ""};
+  Context context_{run::Home(temp_ / "home")};
 };
 
 TEST_F(EnvironmentsTest, LookingMakesNoHome) {

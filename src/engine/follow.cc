@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/follow.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+
 #include "base/file.h"
+#include "engine/fetch.h"
+#include "engine/mirror.h"
+#include "engine/runs.h"
 #include "run/layout.h"
 
 namespace tenon::engine {
@@ -88,46 +96,185 @@ journal::Cursor PlaceOf(const journal::Place& place, std::string_view segment) {
   return found == place.end() ? journal::Cursor{} : found->second;
 }
 
+// Keeps at it while the link to another machine comes and goes: says so, waits a little longer each
+// time, and stops when told to.
+class Patience {
+ public:
+  Patience(const Context& context, const FollowOptions& options, Reporter& reporter)
+      : context_(context), options_(options), reporter_(reporter), heard_us_(Now()) {}
+
+  bool Stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
+  // The link is there; nothing came over it for that long.
+  void Heard(int64_t silent_us) {
+    if (silent_us >= kSilenceShownUs) {
+      told_ = true;
+      return reporter_.OnLink(silent_us, "");
+    }
+    heard_us_ = Now();
+    if (told_) reporter_.OnLink(0, "");
+    told_ = false;
+    pause_us_ = kFirstPauseUs;
+  }
+  // The link broke. Waits before the next try; an Error that waiting does not mend is returned.
+  Status Broken(Error error) {
+    if (error.kind != ErrorKind::kUnavailable) return error;
+    told_ = true;
+    reporter_.OnLink(Now() - heard_us_, error.message);
+    for (int64_t left = pause_us_; left > 0 && !Stopped(); left -= kSliceUs) {
+      ::usleep(static_cast<useconds_t>(std::min(left, kSliceUs)));
+    }
+    pause_us_ = std::min(pause_us_ * 2, kLongestPauseUs);
+    return {};
+  }
+  // Tries until it works, stops, or fails in a way that waiting does not mend.
+  Status Until(const std::function<Status()>& act) {
+    while (!Stopped()) {
+      auto done = act();
+      if (done.ok()) {
+        Heard(0);
+        return {};
+      }
+      TENON_TRY_VOID(Broken(std::move(done).error()));
+    }
+    return {};
+  }
+
+ private:
+  static constexpr int64_t kFirstPauseUs = 500'000, kLongestPauseUs = 15'000'000;
+  static constexpr int64_t kSliceUs = 100'000, kSilenceShownUs = 15'000'000;
+  int64_t Now() const { return context_.clock->MonotonicUs(); }
+
+  const Context& context_;
+  const FollowOptions& options_;
+  Reporter& reporter_;
+  int64_t heard_us_;
+  int64_t pause_us_ = kFirstPauseUs;
+  bool told_ = false;
+};
+
+// One run being followed, wherever it is: what is reported is read from our own run folder, into
+// which the journal of a far run is copied as it grows.
+class Follower {
+ public:
+  Follower(Context& context, const std::string& run_id, const FollowOptions& options, Place place,
+           Reporter& reporter)
+      : context_(context),
+        run_id_(run_id),
+        options_(options),
+        place_(std::move(place)),
+        reporter_(reporter),
+        patience_(context, options, reporter),
+        host_(context, run::RunFolder(context.home, run_id).host_segment(),
+              PlaceOf(options.after, run::kHostSegment)),
+        script_(context, run::RunFolder(context.home, run_id).script_segment(),
+                PlaceOf(options.after, run::kScriptSegment)) {
+    if (place_.far != nullptr) mirror_.emplace(context, place_, run_id);
+  }
+
+  Result<Followed> Run() {
+    Followed followed{std::nullopt, options_.after};
+    if (mirror_ && !options_.wait) TENON_TRY_VOID(mirror_->CatchUp());
+    while (!ended_) {
+      TENON_TRY(const bool grew, host_.ReadOn(reporter_, &followed.end));
+      TENON_TRY(const bool script_grew, ReadScript());
+      if (followed.end) {
+        TENON_TRY_VOID(Conclude(*followed.end));
+        break;
+      }
+      if (patience_.Stopped()) break;
+      if (grew || script_grew) continue;
+      if (!options_.wait) break;
+      TENON_TRY_VOID(mirror_ ? WaitFar() : WaitHere());
+    }
+    followed.place[std::string(run::kHostSegment)] = host_.cursor();
+    followed.place[std::string(run::kScriptSegment)] = script_.cursor();
+    return followed;
+  }
+
+ private:
+  Result<bool> ReadScript() {
+    std::optional<run::End> not_here;
+    return script_.ReadOn(reporter_, &not_here);
+  }
+
+  // Whoever wrote the end has waited for the script's segment to be complete.
+  Status Conclude(const run::End& end) {
+    const auto catch_up = [&]() -> Status {
+      TENON_TRY(const Mirror::Heard heard, mirror_->CatchUp());
+      (void)heard;
+      return {};
+    };
+    if (mirror_) TENON_TRY_VOID(patience_.Until(catch_up));
+    for (bool more = true; more;) {
+      TENON_TRY(more, ReadScript());
+    }
+    if (mirror_) TENON_TRY_VOID(FetchOrSay());
+    reporter_.OnEnd(end);
+    return {};
+  }
+
+  Status FetchOrSay() {
+    auto fetched = patience_.Until(
+        [&]() -> Status { return FetchOutputs(context_, place_, run_id_, reporter_); });
+    if (fetched.ok()) return {};
+    reporter_.OnNotice({run::Level::kWarning,
+                        "the outputs could not be fetched: " + fetched.error().message,
+                        "`tenon history download -r " + run_id_ + "` tries again"});
+    return {};
+  }
+
+  Status WaitHere() {
+    std::vector<transport::KnownLength> growing = {host_.Known()};
+    if (script_.seen()) growing.push_back(script_.Known());
+    auto waited = context_.host->WaitForGrowth(growing, kWaitUs);
+    if (!waited.ok() && waited.error().kind != ErrorKind::kNotFound)
+      return std::move(waited).error();
+    // A runner that is alive holds its lock. Without one, what is there now is all there will be.
+    auto alive = context_.host->IsLocked(host_.path());
+    if ((alive.ok() && *alive) || host_.HasMore()) return {};
+    return RecoverIt();
+  }
+
+  Status WaitFar() {
+    auto heard = mirror_->Wait(kWaitUs);
+    if (!heard.ok()) return patience_.Broken(std::move(heard).error());
+    patience_.Heard(mirror_->SilentUs());
+    if (*heard == Mirror::Heard::kUnknown) {
+      return NotFound("the host has no run " + run_id_)
+          .WithHint("it was never started there, or what the host kept of it was removed");
+    }
+    if (*heard != Mirror::Heard::kEnded) return {};
+    return patience_.Until([&]() -> Status {
+      TENON_TRY_VOID(mirror_->Stop());
+      return RecoverIt();
+    });
+  }
+
+  Status RecoverIt() {
+    TENON_TRY(const launch::Recovered found, place_.launch->Recover(run_id_));
+    // It had ended before `after`.
+    if (run::IsFinal(found.state)) ended_ = mirror_ ? !found.recovered : !host_.HasMore();
+    return {};
+  }
+
+  Context& context_;
+  const std::string& run_id_;
+  const FollowOptions& options_;
+  Place place_;
+  Reporter& reporter_;
+  Patience patience_;
+  Tail host_, script_;
+  std::optional<Mirror> mirror_;
+  bool ended_ = false;
+};
+
 }  // namespace
 
 Result<Followed> Follow(Context& context, const std::string& run_id, const FollowOptions& options,
                         Reporter& reporter) {
-  const run::RunFolder folder(context.home, run_id);
-  Tail host(context, folder.host_segment(), PlaceOf(options.after, run::kHostSegment));
-  Tail script(context, folder.script_segment(), PlaceOf(options.after, run::kScriptSegment));
-  Followed followed{std::nullopt, options.after};
-  auto stopped = [&] { return options.stop && options.stop->load(std::memory_order_relaxed); };
-
-  while (!followed.end) {
-    TENON_TRY(bool grew, host.ReadOn(reporter, &followed.end));
-    std::optional<run::End> not_here;
-    TENON_TRY(bool script_grew, script.ReadOn(reporter, &not_here));
-    if (followed.end) {
-      // Whoever wrote the end has waited for the script's segment to be complete.
-      while (script_grew) {
-        TENON_TRY(script_grew, script.ReadOn(reporter, &not_here));
-      }
-      reporter.OnEnd(*followed.end);
-      break;
-    }
-    if (stopped()) break;
-    if (grew || script_grew) continue;
-    if (!options.wait) break;
-    std::vector<transport::KnownLength> growing = {host.Known()};
-    if (script.seen()) growing.push_back(script.Known());
-    auto waited = context.host->WaitForGrowth(growing, kWaitUs);
-    if (!waited.ok() && waited.error().kind != ErrorKind::kNotFound)
-      return std::move(waited).error();
-    // A runner that is alive holds its lock. Without one, what is there now is all there will be.
-    auto alive = context.host->IsLocked(host.path());
-    if (alive.ok() && *alive) continue;
-    if (host.HasMore()) continue;
-    TENON_TRY(const launch::Recovered found, context.launch->Recover(run_id));
-    if (run::IsFinal(found.state) && !host.HasMore()) break;  // it had ended before `after`
-  }
-  followed.place[std::string(run::kHostSegment)] = host.cursor();
-  followed.place[std::string(run::kScriptSegment)] = script.cursor();
-  return followed;
+  TENON_TRY(const std::string host, HostOfRun(context, run_id));
+  TENON_TRY(Place place, context.At(host));
+  return Follower(context, run_id, options, std::move(place), reporter).Run();
 }
 
 }  // namespace tenon::engine

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/runs.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdlib>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/fetch.h"
 #include "engine/follow.h"
+#include "engine/hosts.h"
+#include "engine/mirror.h"
 #include "journal/writer.h"
 #include "run/layout.h"
 
@@ -41,8 +46,43 @@ Status EndAbandonedSubmit(Context& context, const run::RunFolder& folder,
   return writer->Sync();
 }
 
+// The same for another machine: it has never heard of the run.
+Status EndUnknownThere(Context& context, const run::RunFolder& folder,
+                       const journal::RunView& run) {
+  // An empty copy was made to hold the lock.
+  struct stat st {};
+  if (::stat(folder.host_segment().c_str(), &st) == 0 && st.st_size == 0) {
+    TENON_TRY_VOID(RemoveFile(folder.host_segment()));
+  }
+  return EndAbandonedSubmit(context, folder, run);
+}
+
+// Goes and looks at a run on another machine: copies its journal, has its end written if its runner
+// is gone, fetches what it has left.
+Status LookThere(Context& context, const journal::RunView& run, Reporter& reporter) {
+  TENON_TRY(const Place far, context.At(run.spec.host));
+  {
+    Mirror mirror(context, far, run.spec.id);
+    TENON_TRY(Mirror::Heard heard, mirror.CatchUp());
+    if (heard == Mirror::Heard::kUnknown) {
+      return EndUnknownThere(context, run::RunFolder(context.home, run.spec.id), run);
+    }
+    if (heard == Mirror::Heard::kEnded) {
+      TENON_TRY(const launch::Recovered found, far.launch->Recover(run.spec.id));
+      if (found.recovered) TENON_TRY_VOID(mirror.CatchUp());
+    }
+  }
+  TENON_TRY_VOID(UpdateHost(context.home, run.spec.host, [&](HostRecord& host) {
+    host.last_heard_us = context.clock->NowUs();
+  }));
+  return FetchOutputs(context, far, run.spec.id, reporter);
+}
+
 // Writes the true end of a run that claims to go on but has no living writer.
-Status LookAfter(Context& context, const journal::RunView& run) {
+Status LookAfter(Context& context, const journal::RunView& run, Look look, Reporter& reporter) {
+  if (!run.spec.host.empty()) {
+    return look == Look::kThere ? LookThere(context, run, reporter) : Status();
+  }
   const run::RunFolder folder(context.home, run.spec.id);
   if (!Exists(folder.host_segment())) return EndAbandonedSubmit(context, folder, run);
   TENON_TRY(const bool alive, context.host->IsLocked(folder.host_segment()));
@@ -51,15 +91,22 @@ Status LookAfter(Context& context, const journal::RunView& run) {
   return {};
 }
 
-Status IngestAndLookAfter(Context& context, history::HistoryStore& store,
-                          const std::string& run_id) {
+// A run that ended on another machine while nobody watched may still have outputs there.
+bool NothingToLookFor(const Context& context, const journal::RunView& run, Look look) {
+  if (!run::IsFinal(run.state)) return false;
+  return run.spec.host.empty() || look == Look::kHere || run.end->never_started ||
+         OutputsFetched(context, run.spec.id);
+}
+
+Status IngestAndLookAfter(Context& context, history::HistoryStore& store, const std::string& run_id,
+                          Look look, Reporter& reporter) {
   const std::string folder = run::RunFolder(context.home, run_id).path();
   if (!IsDirectory(folder)) return store.Delete(run_id);  // removed by hand
   TENON_TRY_VOID(history::IngestRunFolder(store, run_id, folder));
   auto run = store.Get(run_id);
   if (!run.ok()) return run.error().kind == ErrorKind::kNotFound ? Status() : Status(run.error());
-  if (run::IsFinal(run->state)) return {};
-  TENON_TRY_VOID(LookAfter(context, *run));
+  if (NothingToLookFor(context, *run, look)) return {};
+  TENON_TRY_VOID(LookAfter(context, *run, look, reporter));
   return history::IngestRunFolder(store, run_id, folder);
 }
 
@@ -110,12 +157,36 @@ Result<std::string> ResolveRun(Context& context, const std::string& project_id,
       .WithHint("give more of the id, or the run's number");
 }
 
-Status RefreshRun(Context& context, const std::string& run_id) {
-  TENON_TRY(history::HistoryStore * store, context.History());
-  return IngestAndLookAfter(context, *store, run_id);
+Result<std::string> HostOfRun(const Context& context, const std::string& run_id) {
+  const run::RunFolder folder(context.home, run_id);
+  auto names = ListDir(folder.path());
+  if (!names.ok()) {
+    if (names.error().kind == ErrorKind::kNotFound) return std::string();
+    return std::move(names).error();
+  }
+  for (const std::string& name : *names) {
+    if (!name.starts_with("near-") || !name.ends_with(run::kSegmentSuffix)) continue;
+    TENON_TRY(auto reader, journal::Reader::Open(JoinPath(folder.path(), name)));
+    while (true) {
+      TENON_TRY(const auto record, reader.Next());
+      if (!record) break;
+      TENON_TRY(const auto event, run::DecodeEvent(record->type, record->payload));
+      if (!event) continue;
+      if (const auto* submitted = std::get_if<run::Submitted>(&*event)) return submitted->spec.host;
+    }
+  }
+  return std::string();
 }
 
-Status Refresh(Context& context) {
+Status RefreshRun(Context& context, const std::string& run_id, Look look, Reporter* reporter) {
+  TENON_TRY(history::HistoryStore * store, context.History());
+  Reporter silent;
+  return IngestAndLookAfter(context, *store, run_id, look, reporter ? *reporter : silent);
+}
+
+Status Refresh(Context& context, Look look, Reporter* reporter) {
+  Reporter silent;
+  Reporter& told = reporter ? *reporter : silent;
   TENON_TRY(history::HistoryStore * store, context.History());
   history::RunQuery query;
   query.unfinished_only = true;
@@ -123,13 +194,16 @@ Status Refresh(Context& context) {
   query.include_untracked = true;
   TENON_TRY(const auto rows, store->List(query));
   for (const auto& row : rows) {
-    auto status = IngestAndLookAfter(context, *store, row.spec.id);
-    if (!status.ok() && status.error().kind != ErrorKind::kDenied) return status;
+    auto status = IngestAndLookAfter(context, *store, row.spec.id, look, told);
+    if (status.ok() || status.error().kind == ErrorKind::kDenied) continue;
+    if (row.spec.host.empty()) return status;
+    told.OnNotice(
+        {run::Level::kWarning, row.spec.id + ": " + status.error().message, status.error().hint});
   }
   return {};
 }
 
-Result<journal::RunView> GetRun(Context& context, const std::string& run_id) {
+Result<journal::RunView> GetRun(Context& context, const std::string& run_id, Look look) {
   TENON_TRY(history::HistoryStore * store, context.History());
   auto known = store->Get(run_id);
   if (known.ok() && run::IsFinal(known->state)) {
@@ -138,7 +212,7 @@ Result<journal::RunView> GetRun(Context& context, const std::string& run_id) {
     if (IsDirectory(folder.path())) (void)history::IngestRunFolder(*store, run_id, folder.path());
     return store->Get(run_id);
   }
-  auto status = IngestAndLookAfter(context, *store, run_id);
+  auto status = RefreshRun(context, run_id, look);
   if (!status.ok() && status.error().kind != ErrorKind::kDenied) return std::move(status).error();
   auto run = store->Get(run_id);
   if (!run.ok() && run.error().kind == ErrorKind::kNotFound) return NoSuchRun(run_id);
@@ -154,12 +228,13 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
   request.run_id = run_id;
   request.grace_us = options.grace_us;
   request.who = client;
-  TENON_TRY_VOID(context.launch->Cancel(request));
+  TENON_TRY(const Place place, context.At(run.spec.host));
+  TENON_TRY_VOID(place.launch->Cancel(request));
   if (options.wait) {
     Reporter silent;
     TENON_TRY_VOID(Follow(context, run_id, {}, silent));
   }
-  TENON_TRY_VOID(RefreshRun(context, run_id));
+  TENON_TRY_VOID(RefreshRun(context, run_id, Look::kThere));
   return GetRun(context, run_id);
 }
 

@@ -25,15 +25,26 @@ namespace tenon::engine {
 Result<std::string> ResolveRun(Context& context, const std::string& project_id,
                                const std::string& name);
 
-// Brings the index up to date with the journals of unfinished runs on this machine, and writes the
-// true end of those whose runner is gone. Cheap when nothing is unfinished. A home that cannot be
-// written is no Error: what is known is left as it is.
-Status Refresh(Context& context);
-// The same for one run, finished or not.
-Status RefreshRun(Context& context, const std::string& run_id);
+// The id of the machine a run was sent to (engine/hosts.h); "" = this one.
+Result<std::string> HostOfRun(const Context& context, const std::string& run_id);
+
+// Where to look for news: here, or also on the other machines that runs were sent to. Listings look
+// here; a machine that cannot be reached is no Error, what is known is left as it is.
+enum class Look { kHere, kThere };
+
+// Brings the index up to date with the journals of unfinished runs, and writes the true end of
+// those whose runner is gone. Cheap when nothing is unfinished. A home that cannot be written is no
+// Error: what is known is left as it is. With kThere the outputs of runs that ended while nobody
+// watched are fetched, and a run whose machine was restarted is started again if it may be;
+// `reporter`, if given, hears of it.
+Status Refresh(Context& context, Look look = Look::kHere, Reporter* reporter = nullptr);
+// The same for one run, finished or not. With kThere a machine that cannot be reached is an Error.
+Status RefreshRun(Context& context, const std::string& run_id, Look look = Look::kHere,
+                  Reporter* reporter = nullptr);
 
 // One run, refreshed.
-Result<journal::RunView> GetRun(Context& context, const std::string& run_id);
+Result<journal::RunView> GetRun(Context& context, const std::string& run_id,
+                                Look look = Look::kHere);
 
 // Asks a run to stop and, with `wait`, follows it to its end. Already finished: success, nothing
 // done.

@@ -16,6 +16,7 @@
 #include "base/mask.h"
 #include "base/text.h"
 #include "engine/git.h"
+#include "engine/reach.h"
 #include "engine/runs.h"
 #include "journal/writer.h"
 #include "run/mask_spec.h"
@@ -36,6 +37,9 @@ const std::vector<std::string>& AlwaysIgnored() {
                                                     ".mypy_cache"};
   return patterns;
 }
+
+constexpr int kStartTries = 6;
+constexpr int64_t kStartPauseUs = 500'000;
 
 bool IsComputeFile(std::string_view path) { return path.ends_with(".compute"); }
 
@@ -123,6 +127,41 @@ void AddSnapshotNotices(const snapshot::Frozen& frozen, std::vector<run::Notice>
   }
 }
 
+// Hands the run to the machine it is for. One that answered before is asked again after a lost
+// link; a repeat starts nothing twice.
+Result<run::RunnerStarted> Hand(Context& context, launch::StartRequest start, Reporter& reporter,
+                                bool* unclear) {
+  *unclear = false;
+  TENON_TRY(const Place place, context.At(start.spec.host));
+  if (place.far == nullptr) return place.launch->Start(start);
+  TENON_TRY(start.tree.store, context.Objects());
+  start.tree.root = start.spec.tree;
+  start.tree.base = place.far->record.acked_tree;
+  start.tree.on_progress = [&](uint64_t done, uint64_t total) {
+    reporter.OnProgress("sending the project", done, total);
+  };
+  start.environment = LoginEnvironment(place.far->record);
+  for (int tries = 1;; ++tries) {
+    auto started = place.launch->Start(start);
+    if (started.ok()) {
+      TENON_TRY_VOID(UpdateHost(context.home, start.spec.host, [&](HostRecord& host) {
+        host.acked_tree = start.spec.tree;
+        host.boot_id = started->process.boot_id;
+        host.last_heard_us = context.clock->NowUs();
+      }));
+      return started;
+    }
+    const bool again = started.error().kind == ErrorKind::kUnavailable &&
+                       place.far->host->has_heard() && tries < kStartTries;
+    if (!again) {
+      *unclear = started.error().kind == ErrorKind::kUnavailable && place.far->host->has_sent();
+      return started;
+    }
+    reporter.OnLink(0, started.error().message);
+    ::usleep(static_cast<useconds_t>(kStartPauseUs * tries));
+  }
+}
+
 // Records a run and gets its runner going; common to Submit and Rerun. spec.tree is set.
 Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
                                    const Environment& environment,
@@ -170,8 +209,9 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
   start.environment = environment;
   for (const Secret& secret : secrets) start.secrets[secret.name] = secret.value;
   start.version = context.version;
-  auto handle = context.launch->Start(start);
-  if (!handle.ok()) {
+  bool unclear = false;
+  auto handle = Hand(context, std::move(start), reporter, &unclear);
+  if (!handle.ok() && !unclear) {
     run::End end;
     end.never_started = true;
     end.exit_code = 125;
@@ -189,6 +229,12 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
              "`tenon history rebuild` brings it up to date"});
       }
     }
+  }
+  if (unclear) {
+    return std::move(handle)
+        .error()
+        .Wrap("starting the run " + id)
+        .WithHint("whether it was started is not known; `tenon status " + id + "` goes and looks");
   }
   if (!handle.ok()) return std::move(handle).error().Wrap("starting the run " + id);
   return id;
@@ -286,6 +332,7 @@ Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& repo
   }
   if (request.grace_us) spec.grace_us = *request.grace_us;
   if (request.timeout_us) spec.timeout_us = *request.timeout_us;
+  if (request.retries) spec.retries = *request.retries;
   spec.refresh_environment = request.refresh_environment;
   spec.keep_on_fail = spec.keep_on_fail || request.keep_on_fail;
   if (request.gpus) {

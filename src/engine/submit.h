@@ -53,6 +53,7 @@ struct RerunRequest {
   std::optional<int64_t> grace_us, timeout_us;
   bool refresh_environment = false;
   bool keep_on_fail = false;
+  std::optional<int64_t> retries;
   std::optional<std::string> gpus;  // as run::ContainerSpec has it; nullopt: as before
 };
 // Runs a recorded run's snapshot again, as a new run. Returns the new run's id.

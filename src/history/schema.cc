@@ -77,7 +77,10 @@ Status ToVersion2(Database& database) {
       "DELETE FROM tags; UPDATE meta SET value = 0 WHERE key = 'complete';");
 }
 
-constexpr std::array<Migration, 2> kMigrations = {ToVersion1, ToVersion2};
+// Hosts, retries, data sets: likewise.
+Status ToVersion3(Database& database) { return ToVersion2(database); }
+
+constexpr std::array<Migration, 3> kMigrations = {ToVersion1, ToVersion2, ToVersion3};
 
 std::string Quoted(std::string_view name) {
   std::string out = "\"";

@@ -50,18 +50,20 @@ TEST(Schema, WriteSavedDatabase) {
   Must(WriteFileAtomically(DataFile(name), Must(ReadFile(path)), 0644, Durability::kProcess));
 }
 
-TEST(Schema, SavedVersion1WantsToBeMadeAgainFromTheJournals) {
-  const TestFolder folder;
-  const auto store = Must(OpenSqliteStore(CopyOfVersion1(folder)));
-  EXPECT_TRUE(Must(store->NeedsRebuild()));
-  EXPECT_TRUE(Must(store->List({})).empty());
-  for (int64_t number = 1; number <= kSavedRuns; ++number) GiveRun(*store, number);
-  EXPECT_EQ(Must(store->LastNumber("p")), kSavedRuns);
+TEST(Schema, SavedOlderVersionsWantToBeMadeAgainFromTheJournals) {
+  for (const char* name : {"history-v1.db", "history-v2.db"}) {
+    const TestFolder folder;
+    const auto store = Must(OpenSqliteStore(CopyOf(name, folder)));
+    EXPECT_TRUE(Must(store->NeedsRebuild())) << name;
+    EXPECT_TRUE(Must(store->List({})).empty()) << name;
+    for (int64_t number = 1; number <= kSavedRuns; ++number) GiveRun(*store, number);
+    EXPECT_EQ(Must(store->LastNumber("p")), kSavedRuns) << name;
+  }
 }
 
-TEST(Schema, SavedVersion2OpensWithAllItsRuns) {
+TEST(Schema, SavedVersion3OpensWithAllItsRuns) {
   const TestFolder folder;
-  const auto store = Must(OpenSqliteStore(CopyOf("history-v2.db", folder)));
+  const auto store = Must(OpenSqliteStore(CopyOf("history-v3.db", folder)));
   EXPECT_FALSE(Must(store->NeedsRebuild()));
   EXPECT_EQ(Ids(Must(store->List({}))),
             (std::vector<std::string>{IdOf(5), IdOf(4), IdOf(3), IdOf(2), IdOf(1)}));

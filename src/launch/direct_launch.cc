@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "run/members.h"
 #include "run/verbs.h"
+#include "transport/agent.h"
 
 namespace tenon::launch {
 namespace {
@@ -106,10 +107,28 @@ json::Object DirectLaunch::NewRequest(const std::string& run_id) const {
 
 Result<json::Object> DirectLaunch::Ask(const char* verb, const json::Object& request,
                                        int timeout_ms) {
-  std::string doing = std::string("asking the runner on ") + host_.Describe() + " to " + verb;
   TENON_TRY(std::string path, EnsureRunner());
-  auto ran = host_.Run({path, verb}, json::Print(request), timeout_ms);
-  if (!ran.ok()) return std::move(ran).error().Wrap(doing);
+  return AnswerOf(host_.Run({path, verb}, json::Print(request), timeout_ms), path, verb);
+}
+
+Result<json::Object> DirectLaunch::AskStart(const StartRequest& request,
+                                            const json::Object& object) {
+  transport::FrameLink* link = host_.frames();
+  if (link == nullptr || request.tree.store == nullptr) {
+    return Ask(run::kVerbStart, object, kStartTimeoutMs);
+  }
+  TENON_TRY(std::string path, EnsureRunner());
+  TENON_TRY(const Frame answer,
+            SendTree(*link, home_, request.tree,
+                     transport::RunRequest({path, run::kVerbStart}, kStartTimeoutMs),
+                     json::Print(object)));
+  return AnswerOf(transport::ToCaptureResult(answer), path, run::kVerbStart);
+}
+
+Result<json::Object> DirectLaunch::AnswerOf(const Result<CaptureResult>& ran,
+                                            const std::string& path, const char* verb) const {
+  std::string doing = std::string("asking the runner on ") + host_.Describe() + " to " + verb;
+  if (!ran.ok()) return Error(ran.error()).Wrap(doing);
   size_t after = 0;
   auto hello = run::ParseHello(ran->out, &after);
   if (!hello.ok()) return Unavailable(doing + ": " + path + " is no runner: " + HowItEnded(*ran));
@@ -134,7 +153,7 @@ Result<run::RunnerStarted> DirectLaunch::Start(const StartRequest& request) {
   object["spec"] = request.spec.ToJson();
   object["environment"] = run::ToJsonMap(request.environment);
   object["secrets"] = run::ToJsonMap(request.secrets);
-  TENON_TRY(json::Object answer, Ask(run::kVerbStart, object, kStartTimeoutMs));
+  TENON_TRY(json::Object answer, AskStart(request, object));
   const json::Object* runner = json::GetObject(answer, "runner");
   TENON_EXPECT_PEER(runner != nullptr, "the runner's answer to start names no process");
   run::RunnerStarted started;

@@ -21,6 +21,9 @@ class DirectLaunch : public Launch {
   Result<Recovered> Recover(const std::string& run_id) override;
   Result<EnvironmentsAnswer> Environments(const EnvironmentsRequest& request) override;
   Result<SweepAnswer> Sweep(const SweepRequest& request) override;
+  Result<json::Object> Probe() override;
+  Result<HostedAnswer> Hosted(const HostedRequest& request) override;
+  Result<WatchIdleAnswer> WatchIdle(const WatchIdleRequest& request) override;
   Result<std::vector<std::string>> EnterCommand(const std::string& run_id, bool tty,
                                                 const std::vector<std::string>& words) override;
 
@@ -30,6 +33,10 @@ class DirectLaunch : public Launch {
   Status CheckFreshRunner(const std::string& path);
   // Runs one verb; the answer, or the Error it holds.
   Result<json::Object> Ask(const char* verb, const json::Object& request, int timeout_ms);
+  Result<json::Object> AnswerOf(const Result<CaptureResult>& ran, const std::string& path,
+                                const char* verb) const;
+  // The same for `start`, which a host without our disk carries out once it has the tree.
+  Result<json::Object> AskStart(const StartRequest& request, const json::Object& object);
   json::Object NewRequest() const;
   json::Object NewRequest(const std::string& run_id) const;
 

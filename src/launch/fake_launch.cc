@@ -97,4 +97,33 @@ Result<SweepAnswer> FakeLaunch::Sweep(const SweepRequest& request) {
   return answer;
 }
 
+Result<json::Object> FakeLaunch::Probe() {
+  if (auto error = TakeError()) return std::move(*error);
+  return facts;
+}
+
+Result<HostedAnswer> FakeLaunch::Hosted(const HostedRequest& request) {
+  if (auto error = TakeError()) return std::move(*error);
+  hosted_requests.push_back(request);
+  HostedAnswer answer = hosted;
+  for (const HostedRun& run : hosted.runs) {
+    if (std::count(request.remove.begin(), request.remove.end(), run.run_id) == 0) continue;
+    if (run.alive) {
+      answer.kept.push_back({run.run_id, "it goes on"});
+      continue;
+    }
+    answer.removed.push_back(run.run_id);
+    answer.bytes_freed += run.bytes;
+    std::erase_if(answer.runs, [&](const HostedRun& one) { return one.run_id == run.run_id; });
+  }
+  if (!request.dry_run) hosted.runs = answer.runs;
+  return answer;
+}
+
+Result<WatchIdleAnswer> FakeLaunch::WatchIdle(const WatchIdleRequest& request) {
+  if (auto error = TakeError()) return std::move(*error);
+  watcher = request.stop ? std::nullopt : std::optional(request);
+  return WatchIdleAnswer{watcher.has_value(), hosted.idle_since_us};
+}
+
 }  // namespace tenon::launch

@@ -22,6 +22,9 @@ class FakeLaunch : public Launch {
   Result<Recovered> Recover(const std::string& run_id) override;
   Result<EnvironmentsAnswer> Environments(const EnvironmentsRequest& request) override;
   Result<SweepAnswer> Sweep(const SweepRequest& request) override;
+  Result<json::Object> Probe() override;
+  Result<HostedAnswer> Hosted(const HostedRequest& request) override;
+  Result<WatchIdleAnswer> WatchIdle(const WatchIdleRequest& request) override;
   Result<std::vector<std::string>> EnterCommand(const std::string& run_id, bool tty,
                                                 const std::vector<std::string>& words) override;
 
@@ -37,6 +40,10 @@ class FakeLaunch : public Launch {
   std::vector<run::ListedEnvironment> environments;  // those in use are kept
   std::map<std::string, std::string> containers;     // name → run; gone with the run's end
   std::vector<SweepRequest> sweeps;
+  json::Object facts;   // what Probe() answers
+  HostedAnswer hosted;  // what Hosted() answers, but for what was removed
+  std::vector<HostedRequest> hosted_requests;
+  std::optional<WatchIdleRequest> watcher;
 
  private:
   struct Run {

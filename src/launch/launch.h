@@ -8,8 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "base/process.h"
 #include "base/result.h"
+#include "launch/upload.h"
 #include "run/environment_record.h"
 #include "run/event.h"
 #include "run/spec.h"
@@ -29,6 +31,7 @@ struct StartRequest {
   run::RunSpec spec;        // spec.id names the run's folder
   Environment environment;  // what the script's environment begins with
   Environment secrets;      // added to it; written down nowhere
+  TreeToSend tree;          // spec.tree, for a host that does not share our disk
   std::string version;      // ours, for the far side's messages
 };
 
@@ -70,6 +73,43 @@ struct SweepAnswer {
   std::vector<Kept> kept;
 };
 
+struct HostedRequest {
+  std::vector<std::string> remove;  // run ids
+  bool clean = false;               // apply the policy
+  int64_t keep_us = 0;              // of it: what ended longer ago goes
+  bool dry_run = false;
+};
+struct HostedRun {
+  std::string run_id, project, target, script;
+  std::string state;  // as run::StateName() has it
+  std::string reason;
+  int64_t created_us = 0, ended_us = 0;  // by the host's clock; 0: not known, not over
+  uint64_t bytes = 0;                    // of its folder, work_bytes included
+  uint64_t work_bytes = 0;
+  bool alive = false;
+};
+struct HostedAnswer {
+  std::vector<HostedRun> runs;  // newest first
+  uint64_t environments_bytes = 0, objects_bytes = 0, cache_bytes = 0, data_bytes = 0;
+  uint64_t other_bytes = 0;
+  uint64_t disk_free_bytes = 0;
+  int64_t last_run_us = 0;    // when the last one began; 0: never
+  int64_t idle_since_us = 0;  // 0: a run is alive, or there was none
+  std::vector<std::string> removed;
+  std::vector<Kept> kept;
+  uint64_t bytes_freed = 0;
+};
+
+struct WatchIdleRequest {
+  int64_t after_us = 0;
+  std::string command;  // for /bin/sh -c
+  bool stop = false;    // end the watcher instead
+};
+struct WatchIdleAnswer {
+  bool watching = false;
+  int64_t idle_since_us = 0;  // 0: a run is alive
+};
+
 // Gets a runner going on a host, finds it again, stops it. Every call may be repeated, also after
 // an Error of kind kUnavailable, which leaves open whether the runner heard us.
 //
@@ -98,6 +138,16 @@ class Launch {
 
   // Removes the containers of runs that are over and of builds that nobody watches.
   virtual Result<SweepAnswer> Sweep(const SweepRequest& request) = 0;
+
+  // What the machine offers (docs/runner.md § probe). Takes up to half a minute.
+  virtual Result<json::Object> Probe() = 0;
+
+  // What is kept on the host, after removing what was asked for. A run that goes on is never
+  // touched.
+  virtual Result<HostedAnswer> Hosted(const HostedRequest& request) = 0;
+
+  // Starts, changes or ends the one watcher that runs a command when the host has been idle.
+  virtual Result<WatchIdleAnswer> WatchIdle(const WatchIdleRequest& request) = 0;
 
   // The command that runs `words` (none: a shell) on our own standard streams where the run's
   // script is: in its container, or in its folder. To be started in our place.

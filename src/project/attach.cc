@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "project/attach.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "project/config_file.h"
+#include "project/host_keys.h"
 #include "project/target.h"
 #include "project/types.h"
 #include "yaml/document.h"
@@ -41,6 +44,10 @@ std::string ComputeFile(const AttachRequest& request, const TargetType& type) {
   if (type.host == HostKind::kSsh) {
     lines["address"] = NewValue::Text(request.address);
     lines["username"] = NewValue::Text(request.username);
+    if (request.port != 0) lines["port"] = NewValue::Text(std::to_string(request.port));
+    if (!request.password_reference.empty()) {
+      lines["password"] = NewValue::Text(request.password_reference);
+    }
   }
   switch (type.executor) {
     case run::ExecutorKind::kContainer:
@@ -58,11 +65,22 @@ std::string ComputeFile(const AttachRequest& request, const TargetType& type) {
       lines["yarnDeployMode"] = NewValue::Text("cluster");
       break;
   }
-  return ToFile(lines);
+  std::string bytes = ToFile(lines);
+  if (request.setup.empty()) return bytes;
+  // Lists are not indented, and keys stand in alphabetical order.
+  std::string list = "setup:\n";
+  for (const std::string& line : request.setup)
+    list += "- " + json::Print(json::Value(line)) + "\n";
+  size_t at = bytes.size();
+  for (const auto& [key, value] : lines) {
+    if (key > "setup") at = std::min(at, bytes.find("\n" + key + ":") + 1);
+  }
+  return bytes.insert(at, list);
 }
 
-// `target` may need quotes.
-std::string RunConfigurationBytes(const std::string& target, const std::string& framework) {
+// `target` may need quotes. `prepare`: the environment is made as part of the run.
+std::string RunConfigurationBytes(const std::string& target, const std::string& framework,
+                                  bool prepare) {
   const std::string bytes =
       "ArgumentVector:\n"
       "- $file\n"
@@ -71,7 +89,9 @@ std::string RunConfigurationBytes(const std::string& target, const std::string& 
       "Framework: " +
       framework +
       "\n"
-      "PrepareEnvironment: false\n"
+      "PrepareEnvironment: " +
+      (prepare ? "true" : "false") +
+      "\n"
       "SparkDependenciesFile: aml_config/spark_dependencies.yml\n"
       "Target: local\n"
       "TrackedRun: true\n"
@@ -126,12 +146,26 @@ Status CheckText(const char* what, const std::string& text) {
 
 }  // namespace
 
-Result<Attached> Attach(const Project& project, const AttachRequest& request) {
+std::string PasswordReference(const std::string& target, const std::string& user,
+                              const std::string& id) {
+  return "AzureMlSecret=" + target + "#" + user + "#" + id;
+}
+
+bool IsFarType(const std::string& type) {
+  const Result<const TargetType*> found = TypeFor(type);
+  return found.ok() && (*found)->host == HostKind::kSsh;
+}
+
+Result<Attached> CheckAttach(const Project& project, const AttachRequest& request) {
   TENON_TRY(const TargetType* type, TypeFor(request.type));
   TENON_TRY_VOID(CheckConfigName(request.name, "target"));
   TENON_TRY_VOID(CheckText("--address", request.address));
   TENON_TRY_VOID(CheckText("--username", request.username));
   TENON_TRY_VOID(CheckText("--python", request.python));
+  for (const std::string& line : request.setup) {
+    TENON_TRY_VOID(CheckText("--setup", line));
+    TENON_TRY_VOID(ParseSetupLine(line));
+  }
   if (type->host == HostKind::kSsh) {
     if (request.address.empty()) {
       return Invalid("a target of type " + std::string(type->name) + " needs the machine's address")
@@ -147,12 +181,21 @@ Result<Attached> Attach(const Project& project, const AttachRequest& request) {
   TENON_TRY(out.framework, FrameworkFor(request.framework, type->host == HostKind::kHere));
   const std::string stem = JoinPath(kConfigFolder, request.name);
   out.files = {stem + ".compute", stem + ".runconfig"};
+  TENON_TRY_VOID(Present(project, out.files[0], request.force));
+  TENON_TRY_VOID(Present(project, out.files[1], request.force));
+  return out;
+}
+
+Result<Attached> Attach(const Project& project, const AttachRequest& request) {
+  TENON_TRY(Attached out, CheckAttach(project, request));
+  TENON_TRY(const TargetType* type, TypeFor(request.type));
   // After these two nothing but a failing disk can come between.
   TENON_TRY(const auto old_compute, Present(project, out.files[0], request.force));
   TENON_TRY(const auto old_runconfig, Present(project, out.files[1], request.force));
   TENON_TRY_VOID(WriteConfigFile(project, out.files[0], old_compute, ComputeFile(request, *type)));
-  Status second = WriteConfigFile(project, out.files[1], old_runconfig,
-                                  RunConfigurationBytes(request.name, out.framework));
+  Status second = WriteConfigFile(
+      project, out.files[1], old_runconfig,
+      RunConfigurationBytes(request.name, out.framework, type->host == HostKind::kSsh));
   if (!second.ok()) {
     // Best effort: the disk that refused the second file may refuse this too.
     const std::string path = JoinPath(project.root, out.files[0]);
@@ -191,7 +234,10 @@ Result<std::string> CreateRunConfiguration(const Project& project, const std::st
         .WithHint("nothing was written; choose another name");
   }
   TENON_TRY(const auto old, Present(project, file, force));
-  TENON_TRY_VOID(WriteConfigFile(project, file, old, RunConfigurationBytes(target, word)));
+  TENON_TRY_VOID(WriteConfigFile(
+      project, file, old,
+      RunConfigurationBytes(target, word,
+                            python && type != nullptr && type->host == HostKind::kSsh)));
   return file;
 }
 

@@ -4,6 +4,7 @@
 #ifndef TENON_PROJECT_ATTACH_H_
 #define TENON_PROJECT_ATTACH_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ struct AttachRequest {
   std::string python;     // pythonLocation; "" = the usual one of the type
   std::string framework;  // "" = Python here, PySpark elsewhere, as the Workbench had it
   bool force = false;     // overwrite files of that name
+  int64_t port = 0;       // 0: not said
+  std::string password_reference = {};  // what `password:` says; "" = no such line
+  std::vector<std::string> setup = {};  // shell lines
 };
 
 struct Attached {
@@ -32,9 +36,18 @@ struct Attached {
   std::vector<std::string> files;  // relative to the root: .compute, .runconfig
 };
 
+// What Attach would write, with the same errors; nothing is written.
+Result<Attached> CheckAttach(const Project& project, const AttachRequest& request);
+
 // Writes NAME.compute and NAME.runconfig, both or none; no secret is written. kInvalid: no such
 // type, no address where one is needed, a name that cannot be a file's, or files that are there.
 Result<Attached> Attach(const Project& project, const AttachRequest& request);
+
+// "AzureMlSecret=<target>#<user>#<id>": names a secret of ours without being one.
+std::string PasswordReference(const std::string& target, const std::string& user,
+                              const std::string& id);
+// Whether a machine is reached by SSH for a target of that type, as the user says it.
+bool IsFarType(const std::string& type);
 
 // Writes NAME.runconfig for a target that is there. Returns the file.
 Result<std::string> CreateRunConfiguration(const Project& project, const std::string& name,

@@ -69,6 +69,7 @@ class Checker {
   void CheckTarget(const std::string& name);
   void CheckMachine(const Target& target, const TargetType& type);
   void CheckLimits(const Target& target, const TargetType& type);
+  void CheckFar(const Target& target, const TargetType& type);
   void CheckRunConfiguration(const std::string& name);
   // Whether runs there need the packages of the configuration.
   bool CheckTargetOf(const RunConfiguration& configuration);
@@ -104,6 +105,19 @@ void Checker::CheckLimits(const Target& target, const TargetType& type) {
   look("network", target.network);
 }
 
+// What only another machine has.
+void Checker::CheckFar(const Target& target, const TargetType& type) {
+  const auto look = [&](const char* key, const auto& setting) {
+    if (!setting.given()) return;
+    AddAt(Level::kWarning, setting.origin,
+          std::string(key) + " has no effect on a target of type " + std::string(type.name),
+          "take the line away; it is for machines reached by SSH");
+  };
+  look("port", target.port);
+  look("tenonDirectory", target.tenon_directory);
+  look("whenIdle", target.idle_after_us);
+}
+
 void Checker::CheckMachine(const Target& target, const TargetType& type) {
   const bool container = type.executor == run::ExecutorKind::kContainer;
   if (target.nvidia_docker.value && !container) {
@@ -119,6 +133,11 @@ void Checker::CheckMachine(const Target& target, const TargetType& type) {
           "write true if a script needs it");
   }
   if (!container) CheckLimits(target, type);
+  if (type.host == HostKind::kHere) CheckFar(target, type);
+  if (container && target.setup.given()) {
+    AddAt(Level::kWarning, target.setup.origin, "setup has no effect in a container",
+          "it is for scripts outside of containers; put it into the image");
+  }
   const std::string& mode = target.yarn_deploy_mode.value;
   if (mode != "cluster" && mode != "client") {
     AddAt(Level::kWarning, target.yarn_deploy_mode.origin,
@@ -141,8 +160,8 @@ void Checker::CheckTarget(const std::string& name) {
   if (target->password.value == PasswordForm::kClearText) {
     AddAt(Level::kWarning, target->password.origin,
           "password: this is a secret in clear text, readable for everyone who gets the project",
-          "take it away with `tenon config set --unset password --target " + ShellQuote(name) +
-              "` and change it on the machine");
+          "`tenon secrets import " + ShellQuote(name) +
+              "` moves it into your encrypted store; then change it on the machine");
   }
   const TargetType* type = FindTargetType(target->type.value);
   CheckMachine(*target, *type);

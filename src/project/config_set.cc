@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "project/config_file.h"
 #include "project/container_keys.h"
+#include "project/host_keys.h"
 #include "project/run_configuration.h"
 #include "project/target.h"
 #include "project/types.h"
@@ -99,6 +100,7 @@ Result<yaml::NewValue> ValueFor(const Project& project, const Key& key, const ya
   if (name == "yarnDeployMode") TENON_TRY_VOID(OneOf(name, value, {"cluster", "client"}));
   if (name == "Target") TENON_TRY_VOID(CheckTargetName(project, value));
   TENON_TRY_VOID(CheckContainerKey(name, value));
+  TENON_TRY_VOID(CheckHostKey(name, member ? path[1] : "", value));
   return yaml::NewValue::Text(value);
 }
 
@@ -144,7 +146,7 @@ Result<Change> Apply(const Project& project, std::span<const Key> keys, const st
   } else {
     if (key == "password") {
       return Invalid("a password is never written into a file of the project")
-          .WithHint("`tenon config set --unset password` takes one away");
+          .WithHint("`tenon secrets set TARGET` stores it, encrypted");
     }
     TENON_TRY(const yaml::NewValue typed, ValueFor(project, *known, path, *value));
     TENON_TRY(bytes, Set(*document, path, typed));

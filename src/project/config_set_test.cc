@@ -92,8 +92,8 @@ TEST_F(ConfigTest, WrongWordsAreRefusedAndNothingIsWritten) {
   EXPECT_EQ(Set({"Target", "nowhere", {}, {}}),
             "not_found: Target: there is no target `nowhere` | there are: docker, local");
   EXPECT_EQ(Set({"password", "hunter2", {}, {}}),
-            "invalid: a password is never written into a file of the project | `tenon config set "
-            "--unset password` takes one away");
+            "invalid: a password is never written into a file of the project | `tenon secrets set "
+            "TARGET` stores it, encrypted");
   EXPECT_EQ(Set({"nvidiaDocker", "true", {}, "docker"}),
             "not_found: the target `docker` is built in and has no file to write to | make one "
             "first: `tenon computetarget attach docker -n docker`");
@@ -187,7 +187,7 @@ TEST_F(ConfigTest, AttachWritesTheFormOf2018) {
             "CondaDependenciesFile: aml_config/conda_dependencies.yml\n"
             "EnvironmentVariables: null\n"
             "Framework: PySpark\n"
-            "PrepareEnvironment: false\n"
+            "PrepareEnvironment: true\n"
             "SparkDependenciesFile: aml_config/spark_dependencies.yml\n"
             "Target: my_dsvm\n"
             "TrackedRun: true\n"

@@ -64,6 +64,11 @@ void AddMachine(const Resolved& resolved, const TargetType& type, Rows* rows) {
   if (type.host != HostKind::kHere) {
     rows->Add("address", target.address);
     rows->Add("username", target.username);
+    if (target.port.given()) {
+      rows->Add("port",
+                Setting<std::string>{std::to_string(target.port.value), target.port.origin});
+    }
+    rows->AddGiven("tenonDirectory", target.tenon_directory);
   }
   if (type.executor == run::ExecutorKind::kContainer) {
     Setting<std::string> image = target.base_docker_image;
@@ -76,6 +81,9 @@ void AddMachine(const Resolved& resolved, const TargetType& type, Rows* rows) {
   }
   if (type.executor == run::ExecutorKind::kSpark) {
     rows->Add("yarnDeployMode", target.yarn_deploy_mode);
+  }
+  if (target.setup.given()) {
+    rows->Add("setup", Setting<std::string>{Join(target.setup.value, "; "), target.setup.origin});
   }
   rows->Add("userManagedEnvironment", target.user_managed_environment);
   rows->AddGiven("nativeSharedDirectory", target.native_shared_directory);

@@ -4,8 +4,12 @@
 #ifndef TENON_PROJECT_PASSWORD_H_
 #define TENON_PROJECT_PASSWORD_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/result.h"
+#include "project/project.h"
 
 namespace tenon::project {
 
@@ -19,6 +23,17 @@ std::string RedactPassword(std::string_view bytes);
 // the file as it is now, has. When nothing but the password differs the result is `present`, byte
 // for byte. Without a password in `present` the result is `restored`.
 std::string KeepPasswordLine(std::string_view restored, std::string_view present);
+
+// The secret in clear text that stands behind `password:` of a target's file, for use at once;
+// nullopt when something else or nothing stands there. The one place where such a value is handed
+// out.
+Result<std::optional<std::string>> ReadClearTextPassword(const Project& project,
+                                                         const std::string& target);
+
+// Puts `reference` where such a secret stands, every other byte as it is. kNotFound when there is
+// none.
+Status ReplaceClearTextPassword(const Project& project, const std::string& target,
+                                const std::string& reference);
 
 }  // namespace tenon::project
 

@@ -9,6 +9,7 @@
 #include "project/container_keys.h"
 #include "project/packages.h"
 #include "project/script_path.h"
+#include "project/shared_folder.h"
 #include "project/types.h"
 
 namespace tenon::project {
@@ -143,17 +144,7 @@ Status TakeEnvironment(const Request& request, const RunConfiguration& configura
   return {};
 }
 
-std::vector<std::string> SharedParts(const Project& project) {
-  if (project.account.empty() || project.workspace.empty()) return {project.name.value};
-  return {project.account, project.workspace, project.name.value};
-}
-
 bool IsContainer(const TargetType& type) { return type.executor == run::ExecutorKind::kContainer; }
-
-// nativeSharedDirectory without volumes cannot reach a container.
-bool HasNoShare(const Resolved& resolved, const TargetType& type) {
-  return IsContainer(type) && !resolved.target.shared_volumes.value;
-}
 
 void AddNotices(const RunConfiguration& configuration, Resolved* out) {
   for (const std::string& notice : configuration.notices) out->notices.push_back(notice);
@@ -174,7 +165,7 @@ void AddNotices(const RunConfiguration& configuration, Resolved* out) {
                            " has no effect: " + of_type + " sees the machine's GPUs as they are");
   }
   const Setting<std::string>& share = out->target.native_shared_directory;
-  if (!share.value.empty() && HasNoShare(*out, type)) {
+  if (!share.value.empty() && HasNoShare(out->target)) {
     out->notices.push_back(share.origin.Text() +
                            ": nativeSharedDirectory needs sharedVolumes: true in a container; the "
                            "run goes on without AZUREML_NATIVE_SHARE_DIRECTORY");
@@ -267,7 +258,6 @@ Result<Resolved> Resolve(const Request& request) {
   out.prepare_environment = configuration.prepare_environment;
   out.tracked_run = configuration.tracked_run;
   out.use_sampling = configuration.use_sampling;
-  out.shared_parts = SharedParts(out.project);
   TENON_TRY_VOID(TakeGpus(request, &out));
   TENON_TRY_VOID(TakePackages(request.only_look, &out));
   AddNotices(configuration, &out);
@@ -307,6 +297,7 @@ run::RunSpec ToRunSpec(const Resolved& resolved) {
   spec.managed_environment = resolved.managed_environment;
   spec.prepare_environment = resolved.prepare_environment.value;
   spec.packages = resolved.packages;
+  spec.setup = resolved.target.setup.value;
   if (spec.executor == run::ExecutorKind::kContainer) spec.container = ToContainerSpec(resolved);
   // Nobody chose it: whoever makes the environment finds one that fits.
   const bool any_python = resolved.managed_environment && !resolved.target.python_location.given();
@@ -314,14 +305,7 @@ run::RunSpec ToRunSpec(const Resolved& resolved) {
   for (const auto& [name, setting] : resolved.environment) {
     spec.environment.emplace_back(name, setting.value);
   }
-  if (!resolved.target.native_shared_directory.value.empty() && type != nullptr &&
-      !HasNoShare(resolved, *type)) {
-    spec.shared_directory = resolved.target.native_shared_directory.value;
-    for (const std::string& part : resolved.shared_parts) {
-      spec.shared_directory = JoinPath(spec.shared_directory, part);
-    }
-    spec.shared_directory += '/';
-  }
+  spec.shared_directory = SharedFolder(resolved.project, resolved.target);
   spec.tracked = resolved.tracked_run.value;
   return spec;
 }

@@ -56,8 +56,6 @@ struct Resolved {
   run::Packages packages;  // of conda_file, when managed
   // Why the packages cannot be read; only with only_look, else Resolve returns it.
   std::optional<Error> packages_error;
-  // Parts below nativeSharedDirectory: account, workspace and project, or the project alone.
-  std::vector<std::string> shared_parts;
   std::vector<std::string> notices;  // for the user, once each
 };
 

@@ -435,7 +435,7 @@ TEST_F(ResolveTest, InvalidNamesOfVariablesInOptions) {
 // ---- Targets of other types
 // ----------------------------------------------------------------------------
 
-TEST_F(ResolveTest, OtherTypesAreReadAndThenRefused) {
+TEST_F(ResolveTest, MachinesOverSshAreSupported) {
   Write("train.py", "");
   Write("aml_config/vm.compute",
         "address: h\nbaseDockerImage: null\npassword: AzureMlSecret=x\nsharedVolumes: true\n"
@@ -448,13 +448,36 @@ TEST_F(ResolveTest, OtherTypesAreReadAndThenRefused) {
   EXPECT_EQ(resolved.target.base_docker_image.value, "");
   EXPECT_TRUE(resolved.target.nvidia_docker.value);
   EXPECT_FALSE(resolved.target.user_managed_environment.value);
-  const Status supported = CheckSupported(resolved);
-  ASSERT_FALSE(supported.ok());
-  EXPECT_EQ(
-      Complaint(supported.error()),
-      "invalid: aml_config/vm.compute:5:7: target `vm` is of type remotedocker; this version runs "
-      "`local, localdocker, docker` | run it here with `-t local`");
+  EXPECT_EQ(resolved.target.password_reference, "AzureMlSecret=x");
+  EXPECT_TRUE(CheckSupported(resolved).ok());
   EXPECT_EQ(ToRunSpec(resolved).executor, run::ExecutorKind::kContainer);
+}
+
+TEST_F(ResolveTest, AMachineThatIsStillToBeFilledInIsNotUsed) {
+  Write("train.py", "");
+  Write("aml_config/vm.compute", "address: <ipAddress>\ntype: remote\nusername: u\n");
+  Write("aml_config/vm.runconfig", "Target: vm\nFramework: Python\n");
+  Request request = Submit();
+  request.run_configuration = "vm";
+  const Status supported = CheckSupported(MustResolve(request));
+  ASSERT_FALSE(supported.ok());
+  EXPECT_NE(Complaint(supported.error()).find("aml_config/vm.compute:1:10: address"),
+            std::string::npos)
+      << Complaint(supported.error());
+}
+
+TEST_F(ResolveTest, OtherTypesAreReadAndThenRefused) {
+  Write("train.py", "");
+  Write("aml_config/hdi.compute", "address: h\ntype: cluster\nusername: u\n");
+  Write("aml_config/hdi.runconfig", "Target: hdi\nFramework: Python\n");
+  Request request = Submit();
+  request.run_configuration = "hdi";
+  const Status supported = CheckSupported(MustResolve(request));
+  ASSERT_FALSE(supported.ok());
+  EXPECT_EQ(Complaint(supported.error()),
+            "invalid: aml_config/hdi.compute:2:7: target `hdi` is of type cluster; this version "
+            "runs `local, localdocker, docker, remote, remotedocker, virtualmachine` | run it here "
+            "with `-t local`");
 }
 
 TEST_F(ResolveTest, LocalIsSupported) {

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "project/container_keys.h"
+#include "project/host_keys.h"
 #include "project/types.h"
 
 namespace tenon::project {
@@ -20,6 +21,10 @@ constexpr Key kKeys[] = {
     {"address", Expected::kText, true},
     {"username", Expected::kText, true},
     {"password", Expected::kText, true},
+    {"port", Expected::kText},
+    {"setup", Expected::kList},
+    {"whenIdle", Expected::kMap},
+    {"tenonDirectory", Expected::kText},
     {"sparkSubmitLocation", Expected::kText},
     {"nvidiaDocker", Expected::kBool},
     {"userManagedEnvironment", Expected::kBool},
@@ -93,16 +98,47 @@ Status ReadGpus(const SettingsFile& file, Target* target) {
   return {};
 }
 
-Status ReadUlimits(const SettingsFile& file, Target* target) {
-  const yaml::Node* list = file.Find("ulimits");
+// A list whose items `parse` reads.
+template <typename Parse>
+Status ReadList(const SettingsFile& file, std::string_view key, Parse parse,
+                Setting<std::vector<std::string>>* out) {
+  const yaml::Node* list = file.Find(key);
   if (list == nullptr) return {};
-  target->ulimits.origin = file.OriginOf(*list);
+  out->origin = file.OriginOf(*list);
   for (const yaml::Node& item : list->children) {
-    Result<std::string> limit = ParseUlimit(item.text);
-    if (!limit.ok()) return file.ErrorAt(item, limit.error().message).WithHint(limit.error().hint);
-    target->ulimits.value.push_back(std::move(limit).value());
+    Result<std::string> value = parse(item.text);
+    if (!value.ok()) return file.ErrorAt(item, value.error().message).WithHint(value.error().hint);
+    out->value.push_back(std::move(value).value());
   }
   return {};
+}
+
+// {after: 30m, run: COMMAND}: both or none.
+Status ReadWhenIdle(const SettingsFile& file, Target* target) {
+  const yaml::Node* map = file.Find("whenIdle");
+  if (map == nullptr) return {};
+  for (const yaml::Node& member : map->children) {
+    const Status good = CheckHostKey("whenIdle", member.key, member.text);
+    if (!good.ok()) {
+      return file.ErrorAt(member, good.error().message).WithHint(good.error().hint);
+    }
+  }
+  for (const char* name : {"after", "run"}) {
+    if (map->Find(name) != nullptr) continue;
+    return file.ErrorAt(*map, "whenIdle: `" + std::string(name) + "` is missing")
+        .WithHint("write `whenIdle: {after: 30m, run: sudo shutdown -h now}`");
+  }
+  TENON_TRY(const int64_t after, ParseIdleAfter(map->Find("after")->text));
+  target->idle_after_us = {after, file.OriginOf(*map)};
+  target->idle_command = map->Find("run")->text;
+  return {};
+}
+
+Status ReadHostKeys(const SettingsFile& file, Target* target) {
+  TENON_TRY_VOID(ReadValue(file, "port", ParsePort, &target->port));
+  TENON_TRY_VOID(ReadValue(file, "tenonDirectory", ParseTenonDirectory, &target->tenon_directory));
+  TENON_TRY_VOID(ReadList(file, "setup", ParseSetupLine, &target->setup));
+  return ReadWhenIdle(file, target);
 }
 
 Status ReadContainerKeys(const SettingsFile& file, Target* target) {
@@ -110,7 +146,7 @@ Status ReadContainerKeys(const SettingsFile& file, Target* target) {
   TENON_TRY_VOID(ReadValue(file, "memory", ParseMemory, &target->memory_bytes));
   TENON_TRY_VOID(ReadValue(file, "cpus", ParseCpus, &target->nano_cpus));
   TENON_TRY_VOID(ReadValue(file, "shmSize", ParseShmSize, &target->shm_bytes));
-  TENON_TRY_VOID(ReadUlimits(file, target));
+  TENON_TRY_VOID(ReadList(file, "ulimits", ParseUlimit, &target->ulimits));
   TENON_TRY_VOID(ReadValue(file, "network", ParseNetwork, &target->network));
   target->read_only_root = file.Bool("readOnlyRoot", false);
   return {};
@@ -161,10 +197,14 @@ Result<Target> ReadTarget(const Project& project, std::string_view name) {
   target.nvidia_docker = file.Bool("nvidiaDocker", false);
   target.user_managed_environment = file.Bool("userManagedEnvironment", type->user_python);
   TENON_TRY_VOID(ReadContainerKeys(file, &target));
+  TENON_TRY_VOID(ReadHostKeys(file, &target));
   target.notices = file.notices();
   const yaml::Node* password = file.document().root().Find("password");
   target.password.value = PasswordFormOf(password);
   if (password != nullptr) target.password.origin = file.OriginOf(*password);
+  if (target.password.value == PasswordForm::kReference) {
+    target.password_reference = Trim(password->text);
+  }
   target.wrong_types = file.wrong_types();
   if (type->host == HostKind::kSsh) NoteUnfinished(file, &target);
   return target;

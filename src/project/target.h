@@ -40,7 +40,14 @@ struct Target {
   Setting<std::vector<std::string>> ulimits;
   Setting<bool> read_only_root;
   Setting<std::string> network;
-  Setting<PasswordForm> password;  // what kind of thing is written there
+  // Our own, for other machines.
+  Setting<int64_t> port;                    // 0: not said
+  Setting<std::vector<std::string>> setup;  // shell lines before everything else
+  Setting<std::string> tenon_directory;     // absolute, there; "" = ours to choose
+  Setting<int64_t> idle_after_us;           // whenIdle; 0: nothing is asked for
+  std::string idle_command;                 // and what is run then
+  Setting<PasswordForm> password;           // what kind of thing is written there
+  std::string password_reference;  // the value when it is a reference, which is no secret; else ""
   std::vector<std::string> notices;
 
   // What is still to be filled in or repaired before this target can be used, with places. The

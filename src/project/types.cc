@@ -11,9 +11,9 @@ constexpr TargetType kTypes[] = {
     {"local", HostKind::kHere, LaunchKind::kDirect, ExecutorKind::kProcess, true, true},
     {"localdocker", HostKind::kHere, LaunchKind::kDirect, ExecutorKind::kContainer, false, true},
     {"docker", HostKind::kHere, LaunchKind::kDirect, ExecutorKind::kContainer, false, true},
-    {"remote", HostKind::kSsh, LaunchKind::kDirect, ExecutorKind::kProcess, true, false},
-    {"remotedocker", HostKind::kSsh, LaunchKind::kDirect, ExecutorKind::kContainer, false, false},
-    {"virtualmachine", HostKind::kSsh, LaunchKind::kDirect, ExecutorKind::kContainer, false, false},
+    {"remote", HostKind::kSsh, LaunchKind::kDirect, ExecutorKind::kProcess, true, true},
+    {"remotedocker", HostKind::kSsh, LaunchKind::kDirect, ExecutorKind::kContainer, false, true},
+    {"virtualmachine", HostKind::kSsh, LaunchKind::kDirect, ExecutorKind::kContainer, false, true},
     {"cluster", HostKind::kSsh, LaunchKind::kDirect, ExecutorKind::kSpark, false, false},
     {"slurm", HostKind::kHereOrSsh, LaunchKind::kSlurm, ExecutorKind::kProcess, false, false},
 };

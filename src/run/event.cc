@@ -169,6 +169,7 @@ json::Object ToJson(const End& e) {
   Put(o, "reason", e.reason);
   PutFlag(o, "never_started", e.never_started);
   PutFlag(o, "recovered", e.recovered);
+  PutFlag(o, "rebooted", e.rebooted);
   Put(o, "peak_rss_bytes", e.peak_rss_bytes);
   Put(o, "start_us", e.start_us);
   Put(o, "duration_us", e.duration_us);
@@ -183,6 +184,7 @@ void FromJson(Members& in, End& e) {
   in.Read("reason", e.reason);
   in.Read("never_started", e.never_started);
   in.Read("recovered", e.recovered);
+  in.Read("rebooted", e.rebooted);
   in.Read("peak_rss_bytes", e.peak_rss_bytes);
   in.Read("start_us", e.start_us);
   in.Read("duration_us", e.duration_us);

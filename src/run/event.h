@@ -112,6 +112,7 @@ struct End {
   std::string reason;            // "" for an ordinary exit
   bool never_started = false;    // no far side has ever run this
   bool recovered = false;        // written by another than the runner
+  bool rebooted = false;         // the machine was restarted meanwhile
   int64_t peak_rss_bytes = 0;
   int64_t start_us = 0;     // when the script started, 0 = it did not
   int64_t duration_us = 0;  // of the script, from the monotonic clock; 0 when not known

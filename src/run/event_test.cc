@@ -36,6 +36,9 @@ RunSpec FullSpec() {
   spec.git_branch = "main";
   spec.git_diff_object = "d";
   spec.rerun_of = "digits_1";
+  spec.host = std::string(32, 'a');
+  spec.setup = {"module load cuda", "export A='b c'"};
+  spec.retries = 3;
   return spec;
 }
 
@@ -68,6 +71,9 @@ TEST(Event, ASpecComesBackByteForByte) {
   EXPECT_EQ(s.timeout_us, 2);
   EXPECT_EQ(s.secret_names, spec.secret_names);
   EXPECT_EQ(s.rerun_of, "digits_1");
+  EXPECT_EQ(s.host, spec.host);
+  EXPECT_EQ(s.setup, spec.setup);
+  EXPECT_EQ(s.retries, 3);
   EXPECT_EQ(s.git_diff_object, "d");
   EXPECT_EQ(s.kept_tree, spec.kept_tree);
 }

@@ -16,6 +16,12 @@
 //   pins/<key>.txt               versions an environment had when it was last made
 //   cache/                       of package tools, shared by all builds
 //   tools/                       uv, py-rattler
+//   incoming/<hash>              parts of large objects that a client is sending
+//   complete-trees/<root hash>   trees of which every object is here
+//   hosted                       clients of other machines use this home
+//   cleaned                      when its policy was last applied
+//   idle.json, idle.lock, idle.log
+//                                the watcher that stops an idle machine
 //   runs/<run id>/
 //     near-<client>.tj           near segment
 //     host.tj                    the runner's segment (of other hosts: a copy as far as heard)
@@ -51,6 +57,8 @@ class Home {
   std::string pins() const { return root_ + "/pins"; }
   std::string cache() const { return root_ + "/cache"; }
   std::string tools() const { return root_ + "/tools"; }
+  std::string incoming() const { return root_ + "/incoming"; }
+  std::string complete_trees() const { return root_ + "/complete-trees"; }
 
  private:
   std::string root_;

@@ -38,21 +38,24 @@ struct RunSpec {
   std::string kept_tree;  // root hash (hex) of the tree kept here
 
   // Where and how
-  std::string target;             // name of the .compute file
-  std::string target_type;        // local, localdocker, …
+  std::string target;       // name of the .compute file
+  std::string target_type;  // local, localdocker, …
+  std::string host;         // id of the machine as the submitting client keeps it; "" = its own
   std::string run_configuration;  // name of the .runconfig file
   ExecutorKind executor = ExecutorKind::kProcess;
   std::string python;                                            // pythonLocation
   std::vector<std::pair<std::string, std::string>> environment;  // EnvironmentVariables
   std::vector<std::string> secret_names;
-  std::string shared_directory;   // below which the shared folder lies; "" = none. `~` is expanded
-                                  // by the runner
-  bool tracked = true;            // false: journal kept, not listed
-  int64_t grace_us = 30'000'000;  // between asking the script to stop and killing it
-  int64_t timeout_us = 0;         // 0: none
-  bool keep = false;              // keep the run directory after success
-  bool keep_on_fail = false;      // a script that fails leaves its container for `tenon shell`
-  bool only_prepare = false;      // make the environment, run nothing; `script` is empty
+  std::string shared_directory;    // below which the shared folder lies; "" = none. `~` is expanded
+                                   // by the runner
+  std::vector<std::string> setup;  // shell lines before everything else, of a process
+  bool tracked = true;             // false: journal kept, not listed
+  int64_t grace_us = 30'000'000;   // between asking the script to stop and killing it
+  int64_t timeout_us = 0;          // 0: none
+  bool keep = false;               // keep the run directory after success
+  bool keep_on_fail = false;       // a script that fails leaves its container for `tenon shell`
+  int64_t retries = 0;             // how often it is started again when the machine was restarted
+  bool only_prepare = false;       // make the environment, run nothing; `script` is empty
 
   // With what
   bool managed_environment = false;  // `packages` are made by the runner; else the Python is the

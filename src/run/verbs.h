@@ -23,11 +23,21 @@
 //   sweep    {protocol, home, runs: [ids], all, dry_run} → {removed: [names], kept: [{name, why}]}.
 //            Removes containers of runs that are over (of those named, or all; and of runs nobody
 //            knows any more) and of builds that nobody watches.
+//   probe    {protocol, home} → what the machine offers
+//   hosted   {protocol, home, remove: [ids], clean, keep_us, dry_run} → what is kept on this host
+//   watch-idle
+//            {protocol, home, after_us, command, stop} → {watching, idle_since_us}
 //   version  no input; prints the first line only
+//   serve    the agent of one client; frames in both directions after the first line
 //
 //   exec     HOME RUN FLAGS COMMAND...: runs a command where the script is, on our own standard
 //            streams, and exits with its code; 125 when it could not be started. FLAGS is "tty" or
 //            "plain". No COMMAND: a shell. Prints no first line
+//
+//   environment [MARK]  prints MARK, then its environment as NAME=value\0…; no first line
+//   check HASH          exits with 0 when its own file has that SHA-256; no first line
+//   dial PATH           joins its standard streams to a Unix socket; no first line
+//   login SHELL TEXT    becomes that shell as a login starts it, with `-c TEXT`; no first line
 //
 // Two more are for runners alone, as the first process of a container: `init` starts the script,
 // `build` makes an environment. They are told what to do as "<length>\n<JSON>", and print no first
@@ -56,6 +66,17 @@ inline constexpr const char* kVerbVersion = "version";
 inline constexpr const char* kVerbExec = "exec";
 inline constexpr const char* kVerbInit = "init";
 inline constexpr const char* kVerbBuild = "build";
+inline constexpr const char* kVerbServe = "serve";
+inline constexpr const char* kVerbProbe = "probe";
+inline constexpr const char* kVerbHosted = "hosted";
+inline constexpr const char* kVerbWatchIdle = "watch-idle";
+inline constexpr const char* kVerbEnvironment = "environment";
+inline constexpr const char* kVerbCheck = "check";
+inline constexpr const char* kVerbDial = "dial";
+inline constexpr const char* kVerbLogin = "login";
+
+// What an agent (`serve`) prints after its first line, before the first frame.
+inline constexpr const char* kAgentGreeting = "tenon-agent 1\n";
 
 std::string HelloLine(std::string_view version);
 

@@ -9,8 +9,10 @@
 #include "base/text.h"
 #include "run/env_vars.h"
 #include "runner/container_run.h"
+#include "runner/data_sets.h"
 #include "runner/embedded_shim.h"
 #include "runner/environment_folder.h"
+#include "runner/login_shell.h"
 #include "snapshot/object_store.h"
 #include "snapshot/unpack.h"
 
@@ -27,11 +29,19 @@ Result<run::Step> UnpackTree(const StartRequest& request, const std::string& wor
   if (!root) return Invalid("the spec's tree is no hash: " + request.spec.tree);
   TENON_TRY_VOID(RemoveTree(work));
   TENON_TRY(auto store, snapshot::ObjectStore::Open(run::Home(request.run.home).objects()));
-  TENON_TRY(snapshot::Unpacked unpacked, snapshot::Unpack(store, *root, work));
+  auto unpacked = snapshot::Unpack(store, *root, work);
+  if (!unpacked.ok()) {
+    // What was once complete is not any more: the next client is asked for what lacks.
+    if (unpacked.error().kind == ErrorKind::kNotFound ||
+        unpacked.error().kind == ErrorKind::kCorrupt) {
+      (void)RemoveTree(run::Home(request.run.home).complete_trees()).ok();
+    }
+    return std::move(unpacked).error();
+  }
   run::Step step;
   step.name = "unpack";
   step.duration_us = SystemClock().MonotonicUs() - begin;
-  step.detail = Count(unpacked.files, "file", "files") + ", " + HumanBytes(unpacked.bytes);
+  step.detail = Count(unpacked->files, "file", "files") + ", " + HumanBytes(unpacked->bytes);
   return step;
 }
 
@@ -63,6 +73,21 @@ Result<Environment> ScriptEnvironment(const StartRequest& request) {
   if (!shared.empty()) env[run::env::kShare] = shared;
   env["PWD"] = folder.work();
   return env;
+}
+
+// The request with the environment that the `setup:` lines leave behind.
+Result<StartRequest> AfterSetup(const StartRequest& asked, Handover& handover,
+                                const std::atomic<bool>& stop) {
+  StartRequest request = asked;
+  const std::vector<std::string>& lines = asked.spec.setup;
+  if (lines.empty()) return request;
+  const int64_t begin = SystemClock().MonotonicUs();
+  // Secrets are not among what the lines see: what they leave behind is written down for a moment.
+  TENON_TRY(request.environment, RunSetupLines(lines, asked.environment, asked.run.Folder().path(),
+                                               asked.SecretValues(), stop));
+  handover.Put(run::Step{"setup", SystemClock().MonotonicUs() - begin,
+                         Count(lines.size(), "line", "lines")});
+  return request;
 }
 
 bool IsProgram(const std::string& path) {
@@ -117,16 +142,25 @@ Result<std::string> EnsureShim(const std::string& home) {
 
 bool IsShellScript(std::string_view script) { return script.ends_with(".sh"); }
 
-Result<Prepared> Prepare(const StartRequest& request, Handover& handover,
+Result<Prepared> Prepare(const StartRequest& asked, Handover& handover,
                          const std::atomic<bool>& stop) {
-  run::RunFolder folder = request.run.Folder();
-  auto unpacked = UnpackTree(request, folder.work());
+  run::RunFolder folder = asked.run.Folder();
+  auto unpacked = UnpackTree(asked, folder.work());
   if (!unpacked.ok()) return std::move(unpacked).error().Wrap("unpacking the project's files");
   handover.Put(std::move(*unpacked));
+  RecordDataSets(asked.spec.shared_directory, asked.environment, handover);
   TENON_TRY_VOID(MakeDirs(folder.outputs()));
-  if (request.spec.executor == run::ExecutorKind::kContainer) {
-    return PrepareContainer(request, handover, stop);
+  if (asked.spec.executor == run::ExecutorKind::kContainer) {
+    if (!asked.spec.setup.empty()) {
+      handover.Put(run::Notice{run::Level::kInfo,
+                               "`setup` of the target is for scripts outside of containers; its "
+                               "lines were not run",
+                               ""});
+    }
+    return PrepareContainer(asked, handover, stop);
   }
+  TENON_TRY(const StartRequest request, AfterSetup(asked, handover, stop));
+  // After this the environment is the one that the target's own lines have left.
   Prepared prepared;
   TENON_TRY(prepared.env, ScriptEnvironment(request));
   std::string wanted = request.spec.python;

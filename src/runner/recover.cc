@@ -60,6 +60,7 @@ run::End MakeEnd(const Facts& facts, bool rebooted, run::Proof proof) {
   run::End end;
   end.recovered = true;
   end.start_us = facts.script_us;
+  end.rebooted = rebooted;
   end.reason = Reason(facts, rebooted, proof);
   end.state = run::State::kFailed;
   if (facts.state == run::State::kCancelRequested) {

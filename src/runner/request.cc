@@ -164,4 +164,46 @@ Result<SweepRequest> ParseSweep(std::string_view text) {
   return request;
 }
 
+Result<std::string> ParseHome(std::string_view text) {
+  TENON_TRY(json::Object object, ParseObject(text));
+  return HomeOf(object);
+}
+
+Result<HostedRequest> ParseHosted(std::string_view text) {
+  TENON_TRY(json::Object object, ParseObject(text));
+  HostedRequest request;
+  TENON_TRY(request.home, HomeOf(object));
+  run::Members in(object);
+  in.Read("remove", request.remove);
+  in.Read("clean", request.clean);
+  in.Read("keep_us", request.keep_us);
+  in.Read("dry_run", request.dry_run);
+  if (auto status = in.status(); !status.ok()) {
+    return std::move(status).error().Wrap("reading the request");
+  }
+  if (request.keep_us < 0) return Invalid("reading the request: keep_us is no time");
+  // They become paths.
+  for (const std::string& id : request.remove) {
+    if (!run::IsValidRunId(id)) return Invalid("reading the request: " + id + " is no run id");
+  }
+  return request;
+}
+
+Result<WatchIdleRequest> ParseWatchIdle(std::string_view text) {
+  TENON_TRY(json::Object object, ParseObject(text));
+  WatchIdleRequest request;
+  TENON_TRY(request.home, HomeOf(object));
+  run::Members in(object);
+  in.Read("after_us", request.after_us);
+  in.Read("command", request.command);
+  in.Read("stop", request.stop);
+  if (auto status = in.status(); !status.ok()) {
+    return std::move(status).error().Wrap("reading the request");
+  }
+  if (request.command.find('\0') != std::string::npos) {
+    return Invalid("reading the request: the command has a NUL in it");
+  }
+  return request;
+}
+
 }  // namespace tenon::runner

@@ -55,6 +55,21 @@ struct SweepRequest {
   bool dry_run = false;
 };
 
+struct HostedRequest {
+  std::string home;
+  std::vector<std::string> remove;  // run ids
+  bool clean = false;
+  int64_t keep_us = 0;
+  bool dry_run = false;
+};
+
+struct WatchIdleRequest {
+  std::string home;
+  int64_t after_us = 0;
+  std::string command;
+  bool stop = false;
+};
+
 // Reads standard input to its end. More than 64 MiB is kInvalid.
 Result<std::string> ReadRequest(int fd);
 
@@ -64,6 +79,9 @@ Result<CancelRequest> ParseCancel(std::string_view text);
 Result<RunName> ParseRecover(std::string_view text);
 Result<EnvironmentsRequest> ParseEnvironments(std::string_view text);
 Result<SweepRequest> ParseSweep(std::string_view text);
+Result<std::string> ParseHome(std::string_view text);  // of a request that names no more
+Result<HostedRequest> ParseHosted(std::string_view text);
+Result<WatchIdleRequest> ParseWatchIdle(std::string_view text);
 
 }  // namespace tenon::runner
 

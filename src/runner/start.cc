@@ -21,10 +21,12 @@
 #include "run/env_vars.h"
 #include "run/mask_spec.h"
 #include "run/verbs.h"
+#include "runner/detach.h"
 #include "runner/facts.h"
 #include "runner/recorder.h"
 #include "runner/supervisor.h"
 #include "runner/syncer.h"
+#include "runner/verb_hosted.h"
 #include "runner/verbs.h"
 
 extern char** environ;
@@ -54,22 +56,6 @@ Status WriteSpec(const StartRequest& request, const std::string& version) {
                              Durability::kProcess);
 }
 
-// Descriptors that leaked to us from whoever started the client would be held open for the length
-// of the run, and somebody may wait for their end.
-void CloseOthers(int keep) {
-  auto names = ListDir("/proc/self/fd");
-  if (names.ok()) {
-    for (const std::string& name : *names) {
-      int fd = std::atoi(name.c_str());
-      if (fd > STDERR_FILENO && fd != keep) ::close(fd);
-    }
-    return;
-  }
-  for (int fd = STDERR_FILENO + 1; fd < 1024; ++fd) {
-    if (fd != keep) ::close(fd);
-  }
-}
-
 // A run that was started from within another run carries that one's mark in its environment;
 // whoever ends the other would end us. What others see of our environment is this memory.
 void TakeOwnMark(const std::string& run_key) {
@@ -90,6 +76,8 @@ Status BecomeDaemon(const StartRequest& request, int keep) {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::dup2(null.get(), fd) < 0) return FromErrno("closing the standard streams", errno);
   }
+  // What leaked to us from whoever started the client would be held open for the length of the run,
+  // and somebody may wait for its end.
   CloseOthers(keep);
   (void)null.Release();  // closed with the others
   ::signal(SIGHUP, SIG_IGN);
@@ -194,12 +182,16 @@ Status Supervise(StartRequest request, bool adopt, const std::string& version,
 
 [[noreturn]] void SupervisorProcess(StartRequest request, bool adopt, const std::string& version,
                                     UniqueFd answer_pipe) {
+  const std::string home = request.run.home;
   auto status = Supervise(std::move(request), adopt, version, answer_pipe);
   if (!status.ok()) {
     json::Object answer;
     answer["error"] = run::ErrorToJson(status.error());
     SendAnswer(answer_pipe, answer);
   }
+  // The run is over, and nobody waits for us any more.
+  answer_pipe.Reset();
+  CleanHostedHome(home);
   ::_exit(status.ok() ? 0 : 1);
 }
 

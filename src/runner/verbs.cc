@@ -3,13 +3,23 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/file.h"
+#include "base/process.h"
+#include "docker/dial.h"
 #include "run/verbs.h"
 #include "runner/build_inside.h"
 #include "runner/exec.h"
 #include "runner/init.h"
+#include "runner/login_shell.h"
+#include "runner/small_verbs.h"
 #include "runner/verb_environments.h"
+#include "runner/verb_hosted.h"
+#include "runner/verb_probe.h"
+#include "runner/verb_serve.h"
 #include "runner/verb_sweep.h"
+#include "runner/verb_watch_idle.h"
 
 namespace tenon::runner {
 namespace {
@@ -36,27 +46,59 @@ Result<json::Object> Answer(std::string_view verb, const std::string& version) {
     TENON_TRY(SweepRequest request, ParseSweep(text));
     return Sweep(request);
   }
+  if (verb == run::kVerbProbe) {
+    TENON_TRY(const std::string home, ParseHome(text));
+    return Probe(home);
+  }
+  if (verb == run::kVerbHosted) {
+    TENON_TRY(HostedRequest request, ParseHosted(text));
+    return AnswerHosted(request);
+  }
+  if (verb == run::kVerbWatchIdle) {
+    TENON_TRY(WatchIdleRequest request, ParseWatchIdle(text));
+    return WatchIdle(request);
+  }
   TENON_TRY(RunName run, ParseRecover(text));
   return Recover(run, version);
 }
 
+constexpr std::string_view kVerbs[] = {
+    run::kVerbStart, run::kVerbCancel, run::kVerbRecover,   run::kVerbEnvironments, run::kVerbSweep,
+    run::kVerbProbe, run::kVerbHosted, run::kVerbWatchIdle, run::kVerbVersion};
+
 bool IsVerb(std::string_view verb) {
-  return verb == run::kVerbStart || verb == run::kVerbCancel || verb == run::kVerbRecover ||
-         verb == run::kVerbEnvironments || verb == run::kVerbSweep || verb == run::kVerbVersion;
+  return std::find(std::begin(kVerbs), std::end(kVerbs), verb) != std::end(kVerbs);
+}
+
+// Engines that only root and a group may use are reached by who may become root without a password.
+void OfferSudoToEngines() {
+  const std::string path = GetVariable(CurrentEnvironment(), "PATH", "/usr/bin:/bin");
+  if (::geteuid() == 0 || !FindProgram("sudo", path)) return;
+  std::vector<std::vector<std::string>> helpers = {
+      {"sudo", "-n", OurProgram(), run::kVerbDial, "{}"}};
+  // A home that root may not read, or a rule for this one program.
+  if (FindProgram("docker", path)) {
+    helpers.push_back({"sudo", "-n", "docker", "-H", "unix://{}", "system", "dial-stdio"});
+  }
+  docker::SetDialHelpers(std::move(helpers));
 }
 
 }  // namespace
 
 int RunVerb(const std::vector<std::string>& words, const std::string& version) {
+  if (auto code = RunSmallVerb(words)) return *code;
+  OfferSudoToEngines();
   if (!words.empty() && words[0] == run::kVerbExec) return RunExec(words);
   const std::string verb = words.size() == 1 ? words[0] : "";
   // As the first process of a container; nobody waits for a greeting there.
   if (verb == run::kVerbInit) return RunInit();
   if (verb == run::kVerbBuild) return RunBuildInside();
   if (!WriteAll(STDOUT_FILENO, run::HelloLine(version)).ok()) return kFailed;
+  if (verb == run::kVerbServe) return Serve(STDIN_FILENO, STDOUT_FILENO);
   if (!IsVerb(verb)) {
     (void)WriteAll(STDERR_FILENO,
-                   "usage: tenon-runner start|cancel|recover|environments|sweep|version\n")
+                   "usage: tenon-runner start|cancel|recover|environments|sweep|probe|hosted|"
+                   "watch-idle|serve|version\n")
         .ok();
     return kUsage;
   }

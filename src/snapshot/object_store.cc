@@ -335,19 +335,38 @@ Status ObjectStore::Impl::FailUnlessPlacing(const PackWriter::FullBlock& full,
   return FailUnlessLocked(writer->Place(full, frame));
 }
 
-Result<Hash> ObjectStore::Put(std::string_view bytes) { return PutAs(bytes, false); }
-
-Result<Hash> ObjectStore::PutAs(std::string_view bytes, bool among_others) {
+Result<Hash> ObjectStore::Put(std::string_view bytes) {
   if (bytes.size() >= kLargeObject) {
     TENON_TRY(const std::string temp, impl_->NewTempPath());
     TENON_TRY(const LargeObject object, StoreLargeBytes(bytes, temp));
     return impl_->AddLarge(temp, object);
   }
   const Hash hash = Sha256Of(bytes);
-  if (Keep(hash, bytes.size())) return hash;
-  TENON_TRY_VOID(among_others && bytes.size() < kOwnBlock ? impl_->PutAmongOthers(hash, bytes)
-                                                          : impl_->PutAlone(hash, bytes));
+  TENON_TRY_VOID(PutSmall(hash, bytes, false));
   return hash;
+}
+
+Status ObjectStore::PutAs(const Hash& hash, std::string_view bytes) {
+  if (Sha256Of(bytes) != hash) {
+    return Corrupt("bytes that are said to be object " + hash.Hex() + " are not it");
+  }
+  if (bytes.size() < kLargeObject) return PutSmall(hash, bytes, true);
+  TENON_TRY_VOID(Put(bytes));
+  return {};
+}
+
+Status ObjectStore::PutSmall(const Hash& hash, std::string_view bytes, bool among_others) {
+  if (Keep(hash, bytes.size())) return {};
+  return among_others && bytes.size() < kOwnBlock ? impl_->PutAmongOthers(hash, bytes)
+                                                  : impl_->PutAlone(hash, bytes);
+}
+
+Status ObjectStore::Adopt(const std::string& path, const Hash& hash) {
+  TENON_TRY(const std::string temp, impl_->NewTempPath());
+  if (::chmod(path.c_str(), 0400) != 0) return FromErrno("take over " + path, errno);
+  TENON_TRY_VOID(RenameFile(path, temp));
+  TENON_TRY_VOID(impl_->AddLarge(temp, {hash, false}));
+  return {};
 }
 
 Result<std::string> ObjectStore::Impl::NewTempPath() {
@@ -379,7 +398,10 @@ Result<Hash> ObjectStore::PutFile(int fd, uint64_t expected_size,
     if (static_cast<uint64_t>(got) != expected_size)
       return Unavailable(std::string(kChangedWhileRead));
     if (on_bytes) on_bytes(expected_size);
-    return PutAs(std::string_view(bytes).substr(0, expected_size), true);
+    const std::string_view whole = std::string_view(bytes).substr(0, expected_size);
+    const Hash hash = Sha256Of(whole);
+    TENON_TRY_VOID(PutSmall(hash, whole, true));
+    return hash;
   }
   TENON_TRY(const std::string temp, impl_->NewTempPath());
   TENON_TRY(const LargeObject object, StoreLargeFile(fd, expected_size, temp, on_bytes));

@@ -55,6 +55,12 @@ class ObjectStore {
   // and a power cut spares it after Flush(). A full disk is kUnavailable and leaves the store as it
   // was.
   Result<Hash> Put(std::string_view bytes);
+  // The same for bytes that are said to have this hash, and for many small ones: they share blocks.
+  // kCorrupt, and nothing added, when they have another.
+  Status PutAs(const Hash& hash, std::string_view bytes);
+  // Takes over a whole file, of at least kLargeObject bytes and on the store's file system, whose
+  // bytes have this hash; that is not checked. On failure the file is where it was.
+  Status Adopt(const std::string& path, const Hash& hash);
   // The open file from its beginning, streamed; stops with kUnavailable "changed while being read"
   // when it yields another number of bytes than `expected_size`.
   // `on_bytes` is told, on this thread, how many more bytes were read.
@@ -82,7 +88,7 @@ class ObjectStore {
   // A small object; *found is false for a large one and for one that is not there.
   Status ReadInto(const Hash& hash, std::string* out, bool* found) const;
   Result<LargePlace> FindLarge(const Hash& hash) const;
-  Result<Hash> PutAs(std::string_view bytes, bool among_others);
+  Status PutSmall(const Hash& hash, std::string_view bytes, bool among_others);
   explicit ObjectStore(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -6,10 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/frames.h"
 #include "base/process.h"
 #include "base/result.h"
 
@@ -21,7 +23,22 @@ struct KnownLength {
   uint64_t size = 0;
 };
 
-// A machine we can reach: this one, or later one over SSH. Runs commands, puts files, reads files
+// Frames to the agent of a host and back (docs/runner.md § serve), for those who have more to say
+// than the calls of Host. Requests may be sent ahead; answers come in their order. After an Error
+// everything that was under way is forgotten; the next Send() begins a new conversation.
+class FrameLink {
+ public:
+  virtual ~FrameLink() = default;
+  virtual Status Send(const json::Object& head, std::string_view body) = 0;
+  // The next frame; nullopt after `timeout_us`. kUnavailable: the link is gone.
+  virtual Result<std::optional<Frame>> Next(int64_t timeout_us) = 0;
+  // The next frame; none in that time is kUnavailable, and the end of the conversation.
+  Result<Frame> Receive(int64_t timeout_us);
+  // Ends the conversation.
+  virtual void Close() = 0;
+};
+
+// A machine we can reach: this one, or one over SSH. Runs commands, puts files, reads files
 // from an offset. Bytes are opaque here: no host knows what a journal or a runner is.
 //
 // Paths are absolute on the host. Calls block; one thread at a time per object. An Error of kind
@@ -51,6 +68,10 @@ class Host {
   // Whether some process on the host holds an flock on the file: a journal's writer is alive.
   // kNotFound: no such file.
   virtual Result<bool> IsLocked(const std::string& path) = 0;
+
+  // Of a host that does not share our disk; nullptr: this machine. Not to be used beside the calls
+  // above while answers are still to come.
+  virtual FrameLink* frames() { return nullptr; }
 
   // For messages: "this machine", "gpu1 (ssh)".
   virtual std::string Describe() const = 0;

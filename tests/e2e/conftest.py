@@ -12,6 +12,7 @@ from e2e import harness
 from hosts import engine as engines
 from hosts import sshd as sshds
 from hosts.docker_runs import EngineTenon, Runs, usable
+from hosts.ssh_runs import SshRuns
 
 
 # Whoever ends the tests early gets an engine that is put away, as with Ctrl-C.
@@ -71,3 +72,28 @@ def sshd(sshd_with):
 def remote_user(sshd):
     """A user of that server: a password, bash, an empty home."""
     return sshd.user()
+
+
+@pytest.fixture
+def far_on(tmp_path, sshd_with):
+    """far_on(server, user, kind="remotedocker", port=…): a `tenon` and projects with a target there. Nothing may go on running there
+    afterwards."""
+    del sshd_with  # ends after this, so that we see what goes on by itself
+    made = []
+
+    def make(server, user=None, **options):
+        scratch = tmp_path if not made else tmp_path / f"client-{len(made)}"
+        scratch.mkdir(exist_ok=True)
+        tenon = harness.Tenon(harness.release_binary(), scratch / "tenon-home", scratch)
+        made.append(SshRuns(server, user or server.user(), tenon, scratch, **options))
+        return made[-1]
+
+    yield make
+    for runs in made:
+        runs.cleanup()
+
+
+@pytest.fixture
+def far(far_on, sshd, remote_user):
+    """The usual machine: bash, a password, Python."""
+    return far_on(sshd, remote_user)

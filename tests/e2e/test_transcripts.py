@@ -96,7 +96,7 @@ class Player:
         for pattern, name in [
                 (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00", "<time>"), (r"\b\d+:\d\d:\d\d\.\d{6}\b", "<duration>"),
                 (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<guid>"),
-                (r"\b[0-9a-f]{64}\b", "<hash>"), (r"\b[0-9a-f]{40}\b", "<commit>"),
+                (r"\b[0-9a-f]{64}\b", "<hash>"), (r"\b[0-9a-f]{40}\b", "<commit>"), (r"#[0-9a-f]{32}\b", "#<id>"),
                 (r'("bytes(?:_freed)?": )\d+', r"\1<number>"), (r"\b\d+(?:\.\d+)? [KM]?B\b", "<size>"),
                 (r"\b(?:\d+ min )?\d+(?:\.\d+)? m?s\b", "<seconds>"),
                 (r'(Python |"python_version": ")\d+\.\d+\.\d+\+?', r"\1<version>"),

@@ -79,13 +79,13 @@ def _run(*command):
 
 
 @contextlib.contextmanager
-def _debian_tree(packages):
+def _debian_tree(packages, suite="bookworm"):
     """Debian with the packages, without what a container never needs."""
     if os.geteuid() != 0:
         raise Missing("debootstrap needs root")
     with tempfile.TemporaryDirectory(prefix="tenon-image-") as scratch:
         tree = Path(scratch) / "root"
-        _run("debootstrap", "--variant=minbase", "--include=" + ",".join(packages), "bookworm", tree,
+        _run("debootstrap", "--variant=minbase", "--include=" + ",".join(packages), suite, tree,
              "http://deb.debian.org/debian")
         for waste in ("var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/man", "usr/share/locale", "dev"):
             shutil.rmtree(tree / waste, ignore_errors=True)
@@ -102,6 +102,15 @@ PACKAGES = ["python3", "python3-venv", "ca-certificates"]
 
 def _debian(tar):
     with _debian_tree(PACKAGES) as tree:
+        _pack(tree, tar)
+
+
+OLD_PACKAGES = ["openssh-server", "python3"]
+
+
+def _debian11(tar):
+    """A machine of 2021: glibc 2.31, OpenSSH 8.4, Python 3.9."""
+    with _debian_tree(OLD_PACKAGES, "bullseye") as tree:
         _pack(tree, tar)
 
 
@@ -192,6 +201,7 @@ def _single(tar):
 MAKERS = {
     "debian": (_debian, " ".join(PACKAGES)),
     "cntk": (_cntk, "3.6 libopenmpi3"),
+    "debian11": (_debian11, " ".join(OLD_PACKAGES)),
     "busybox": (_busybox, ""),
     "single": (_single, ""),
 }

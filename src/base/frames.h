@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A byte stream cut into frames, for two programs that talk over pipes or a connection:
+//
+//   u32 length of the head │ u32 length of the body │ head: one JSON object │ body: any bytes
+//
+// Numbers are little-endian. What one side prints before its greeting line (a login shell may) is
+// skipped by the other.
+#ifndef TENON_BASE_FRAMES_H_
+#define TENON_BASE_FRAMES_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace tenon {
+
+struct Frame {
+  json::Object head;
+  std::string body;
+};
+
+inline constexpr size_t kMaxFrameHead = 4u << 20;
+inline constexpr size_t kMaxFrameBody = 64u << 20;
+
+std::string EncodeFrame(const json::Object& head, std::string_view body = {});
+
+// Takes bytes as they come. After a kCorrupt nothing more can be read.
+class FrameReader {
+ public:
+  // `greeting`: a line that comes before the first frame; everything up to its end is skipped. ""
+  // = none.
+  explicit FrameReader(std::string greeting = "") : greeting_(std::move(greeting)) {}
+
+  void Feed(std::string_view bytes) { buffer_.append(bytes); }
+  // nullopt: not yet. kCorrupt: lengths beyond the limits, a head that is no JSON object.
+  Result<std::optional<Frame>> Next();
+  bool greeted() const { return greeting_.empty(); }
+  // What came before the greeting, as far as it is kept (the last 4 KiB): for messages.
+  const std::string& noise() const { return noise_; }
+
+ private:
+  bool SkipToGreeting();
+
+  std::string greeting_;  // empty once it was seen
+  std::string noise_;
+  std::string buffer_;
+  size_t at_ = 0;  // of the next frame in buffer_
+};
+
+}  // namespace tenon
+
+#endif  // TENON_BASE_FRAMES_H_

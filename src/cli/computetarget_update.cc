@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes to targets that are there: update. What is known about a machine stays with it when its
+// address changes.
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/config_files.h"
+#include "cli/print.h"
+#include "cli/target_host.h"
+#include "project/target.h"
+#include "secrets/store.h"
+
+namespace tenon::cli {
+namespace {
+
+using Values = std::vector<std::pair<std::string, std::optional<std::string>>>;
+
+struct UpdateOptions {
+  std::string name;
+  std::map<std::string, std::string> values;  // by key, for the parser
+  std::vector<std::pair<std::string, CLI::Option*>> keys;
+  std::vector<std::string> unset;
+};
+
+// --address host:2222 is two keys.
+Status SplitAddress(Values* values) {
+  for (size_t i = 0; i < values->size(); ++i) {
+    if ((*values)[i].first != "address" || !(*values)[i].second) continue;
+    Result<engine::SshAddress> address = engine::ParseSshAddress(*(*values)[i].second);
+    if (!address.ok()) return std::move(address).error().Wrap("--address");
+    (*values)[i].second = address->host;
+    if (address->port != 0) values->emplace_back("port", std::to_string(address->port));
+    if (!address->user.empty()) values->emplace_back("username", address->user);
+  }
+  return {};
+}
+
+std::string IdNow(const project::Project& project, const std::string& name) {
+  const auto target = project::ReadTarget(project, name);
+  return target.ok() ? HostIdForTarget(*target) : std::string();
+}
+
+// Without a reference in the file a machine is known by its address; then what is known moves on.
+Status TakeAlong(Session& session, const project::Project& project, const std::string& name,
+                 const std::string& before) {
+  const auto target = project::ReadTarget(project, name);
+  const std::string now = target.ok() ? HostIdForTarget(*target) : std::string();
+  if (before.empty() || now.empty()) return {};
+  TENON_TRY(engine::Context * context, session.Context());
+  Result<engine::HostRecord> known = engine::ReadHost(context->home, before);
+  if (!known.ok()) return {};
+  if (now != before) {
+    secrets::Store store(context->home.root());
+    TENON_TRY(const auto password, store.Get(secrets::PasswordName(before)));
+    TENON_TRY(const auto passphrase, store.Get(secrets::PassphraseName(before)));
+    known->id = now;
+    TENON_TRY_VOID(engine::RememberHost(*context, *known, {password, passphrase}));
+    TENON_TRY_VOID(engine::ForgetHost(context->home, before));
+    for (const std::string& old :
+         {secrets::PasswordName(before), secrets::PassphraseName(before)}) {
+      const Status removed = store.Remove(old);
+      if (!removed.ok() && removed.error().kind != ErrorKind::kNotFound) return removed;
+    }
+  }
+  TENON_TRY_VOID(HostForTarget(session, project, *target));
+  return {};
+}
+
+Result<int> Update(Session& session, const UpdateOptions& options) {
+  Values values;
+  for (const auto& [key, option] : options.keys) {
+    if (option->count() > 0) values.emplace_back(key, options.values.at(key));
+  }
+  for (const std::string& key : options.unset) values.emplace_back(key, std::nullopt);
+  if (values.empty()) {
+    return Invalid("nothing is to be changed")
+        .WithHint("name a key of the file: `tenon computetarget update " + options.name +
+                  " --nvidiaDocker true`");
+  }
+  TENON_TRY_VOID(SplitAddress(&values));
+  TENON_TRY(const project::Project project, OpenFiles(session));
+  const std::string before = IdNow(project, options.name);
+  TENON_TRY(const auto changes, project::UpdateTarget(project, options.name, values));
+  PrintChanges(session, changes);
+  FlushOut();
+  TENON_TRY_VOID(TakeAlong(session, project, options.name, before));
+  return 0;
+}
+
+}  // namespace
+
+Command ComputeTargetUpdateCommand() {
+  return {{{"computetarget", "update"}},
+          "Change settings of a target",
+          "Any key of its file, several at once: all are written or none. Every other byte of the "
+          "file stays. A new address is the same machine as long as it shows the same host key.",
+          {"tenon computetarget update my_dsvm --nvidiaDocker true",
+           "tenon computetarget update my_dsvm --address 203.0.113.8 --username me",
+           "tenon computetarget update my_dsvm --unset password"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<UpdateOptions>();
+            app.add_option("NAME,-n,--name", options->name, "The target")->required();
+            for (const project::Key& key : project::TargetKeys()) {
+              const std::string name(key.name);
+              if (name == "cluster" || name == "native") continue;  // of the oldest files
+              const bool boolean = key.expected == project::Expected::kBool;
+              CLI::Option* option =
+                  app.add_option("--" + name, options->values[name], "New value of " + name)
+                      ->type_name(boolean ? "true|false" : "TEXT")
+                      ->ignore_case();
+              options->keys.emplace_back(name, option);
+            }
+            app.add_option("--unset", options->unset, "Take this key away (may be repeated)")
+                ->type_name("KEY")
+                ->allow_extra_args(false);
+            return [options](Session& session) { return Update(session, *options); };
+          }};
+}
+
+}  // namespace tenon::cli

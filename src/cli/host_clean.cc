@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/config_files.h"
+#include "cli/host_name.h"
+#include "cli/print.h"
+#include "cli/watch.h"
+
+namespace tenon::cli {
+namespace {
+
+constexpr const char* kUsualAge = "7d";
+
+struct Options {
+  std::string host, older_than = kUsualAge;
+  bool all = false, environments = false, dry_run = false, yes = false;
+};
+
+struct Cleaned {
+  launch::HostedAnswer hosted;
+  launch::SweepAnswer containers;
+  launch::EnvironmentsAnswer environments;
+};
+
+Result<Cleaned> Clean(const engine::Place& place, const Options& options, int64_t keep_us,
+                      bool dry_run) {
+  Cleaned cleaned;
+  launch::HostedRequest request;
+  request.clean = true;
+  request.keep_us = keep_us;
+  request.dry_run = dry_run;
+  TENON_TRY(cleaned.containers, place.launch->Sweep({{}, /*all=*/true, dry_run}));
+  if (options.environments) {
+    TENON_TRY(const auto listed, place.launch->Environments({}));
+    launch::EnvironmentsRequest remove;
+    remove.dry_run = dry_run;
+    for (const run::ListedEnvironment& one : listed.environments) {
+      remove.remove.push_back(one.record.ready.key);
+    }
+    TENON_TRY(cleaned.environments, place.launch->Environments(remove));
+  }
+  TENON_TRY(cleaned.hosted, place.launch->Hosted(request));
+  return cleaned;
+}
+
+std::string What(const Cleaned& cleaned) {
+  std::string text = Count(cleaned.hosted.removed.size(), "run", "runs");
+  if (!cleaned.containers.removed.empty()) {
+    text += ", " + Count(cleaned.containers.removed.size(), "container", "containers");
+  }
+  if (!cleaned.environments.removed.empty()) {
+    text += ", " + Count(cleaned.environments.removed.size(), "environment", "environments");
+  }
+  return text + ", " + HumanBytes(cleaned.hosted.bytes_freed + cleaned.environments.bytes_freed);
+}
+
+json::Object ToJson(const Cleaned& cleaned, const std::string& target, bool dry_run) {
+  const auto names = [](const std::vector<std::string>& list) {
+    json::Array array;
+    for (const std::string& name : list) array.emplace_back(json::EncodeBytes(name));
+    return array;
+  };
+  json::Array kept;
+  for (const auto* list :
+       {&cleaned.hosted.kept, &cleaned.containers.kept, &cleaned.environments.kept}) {
+    for (const launch::Kept& one : *list) {
+      kept.push_back(
+          json::Object{{"name", json::EncodeBytes(one.name)}, {"why", json::EncodeBytes(one.why)}});
+    }
+  }
+  return {{"target", json::EncodeBytes(target)},
+          {"dry_run", dry_run},
+          {"runs", names(cleaned.hosted.removed)},
+          {"containers", names(cleaned.containers.removed)},
+          {"environments", names(cleaned.environments.removed)},
+          {"kept", std::move(kept)},
+          {"bytes_freed", cleaned.hosted.bytes_freed + cleaned.environments.bytes_freed}};
+}
+
+Result<int> Act(Session& session, const Options& options) {
+  TENON_TRY(const auto age, ParseTime("--older-than", options.older_than));
+  const int64_t keep_us = options.all ? 0 : age.value_or(0);
+  TENON_TRY(const engine::HostRecord host, FindHost(session, options.host));
+  TENON_TRY(engine::Context * context, session.Context());
+  TENON_TRY(const engine::Place place, context->At(host.id));
+  TENON_TRY(Cleaned cleaned, Clean(place, options, keep_us, /*dry_run=*/true));
+  bool done = false;
+  if (!options.dry_run) {
+    if (!options.yes) {
+      PrintErr("this removes from " + ForTerminal(host.target) + ": " + What(cleaned) +
+               "; what is recorded here stays\n");
+      TENON_TRY(const bool yes, AskYes("go on?", "--yes"));
+      if (!yes) return 1;
+    }
+    TENON_TRY(cleaned, Clean(place, options, keep_us, /*dry_run=*/false));
+    done = true;
+  }
+  if (session.WantsJson()) {
+    PrintValue(session, ToJson(cleaned, host.target, !done));
+    return 0;
+  }
+  PrintOut((done ? "removed " : "would remove ") + What(cleaned) + "\n");
+  FlushOut();
+  for (const launch::Kept& one : cleaned.hosted.kept) {
+    PrintErr(ForTerminal(one.name) + " is kept: " + ForTerminal(one.why) + "\n");
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command HostCleanCommand() {
+  return {
+      {{"host", "clean"}},
+      "Give back disk space on a machine",
+      "Removes journals and folders of runs that ended longer ago than 7 days, the containers of "
+      "runs that are over, files that nothing needs and runners of other versions. A run that "
+      "goes on is never touched, and what is recorded here stays: outputs that were not fetched "
+      "yet are lost, so look at your runs first (`tenon ps`). Data sets stay; `tenon data "
+      "remove` removes one. Asks first.",
+      {"tenon host clean my_dsvm --dry-run", "tenon host clean my_dsvm --older-than 1d --yes",
+       "tenon host clean my_dsvm --all --environments"},
+      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+        auto options = std::make_shared<Options>();
+        app.add_option("TARGET", options->host,
+                       "A target of this project, a name of `host list`, or an id")
+            ->required();
+        app.add_option("--older-than", options->older_than, "Runs that ended longer ago (7d)")
+            ->type_name("TIME");
+        app.add_flag("--all", options->all, "Runs of any age");
+        app.add_flag("--environments", options->environments,
+                     "Environments and images too; the next run makes its own again");
+        app.add_flag("--dry-run", options->dry_run, "Remove nothing, say what would go");
+        app.add_flag("-y,--yes", options->yes, "Don't ask");
+        return [options](Session& session) { return Act(session, *options); };
+      }};
+}
+
+}  // namespace tenon::cli

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/host_name.h"
+#include "cli/print.h"
+#include "engine/idle.h"
+
+namespace tenon::cli {
+namespace {
+
+struct Options {
+  std::string host;
+  bool start = false, stop = false;
+};
+
+Result<int> Act(Session& session, const Options& options) {
+  if (options.start && options.stop) return Invalid("--start and --stop contradict each other");
+  TENON_TRY(const engine::HostRecord host, FindHost(session, options.host));
+  const bool asked = host.idle_after_us > 0 && !host.idle_command.empty();
+  if (options.start && !asked) {
+    return Invalid("target `" + ForTerminal(host.target) + "` does not say what to do when idle")
+        .WithHint("write `whenIdle: {after: 30m, run: sudo poweroff}` into its .compute file");
+  }
+  TENON_TRY(engine::Context * context, session.Context());
+  TENON_TRY(const engine::Place place, context->At(host.id));
+  TENON_TRY(const engine::IdleState state, options.start  ? engine::StartIdleWatch(place)
+                                           : options.stop ? engine::StopIdleWatch(place)
+                                                          : engine::LookAtIdleWatch(place));
+  if (session.WantsJson()) {
+    PrintValue(session, json::Object{{"target", json::EncodeBytes(host.target)},
+                                     {"watching", state.watching},
+                                     {"idle_since_us", state.idle_since_us},
+                                     {"last", json::EncodeBytes(state.last)}});
+    return 0;
+  }
+  const int64_t now_us = context->clock->NowUs();
+  PrintOut(
+      ForTerminal(host.target) + ": " +
+      (state.watching ? "a watcher is there; `" + ForTerminal(host.idle_command) + "` runs after " +
+                            engine::ShortDuration(host.idle_after_us) + " idle"
+                      : "no watcher is there; nothing turns it off") +
+      (state.idle_since_us > 0 ? "; idle since " + AgoWords(state.idle_since_us, now_us) : "") +
+      "\n");
+  if (!state.last.empty()) PrintOut("last time: " + ForTerminal(state.last) + "\n");
+  return 0;
+}
+
+}  // namespace
+
+Command HostIdleCommand() {
+  return {{{"host", "idle"}},
+          "Show, start or end the watcher that stops an idle machine",
+          "A target with `whenIdle: {after: 30m, run: COMMAND}` gets a watcher with each submit: a "
+          "small process there that runs the command once no run has been alive for so long, and "
+          "ends. Without `whenIdle` there is none.",
+          {"tenon host idle my_dsvm", "tenon host idle my_dsvm --stop"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<Options>();
+            app.add_option("TARGET", options->host,
+                           "A target of this project, a name of `host list`, or an id")
+                ->required();
+            app.add_flag("--start", options->start, "Have it watched from now on");
+            app.add_flag("--stop", options->stop, "End the watcher; the machine stays on");
+            return [options](Session& session) { return Act(session, *options); };
+          }};
+}
+
+}  // namespace tenon::cli

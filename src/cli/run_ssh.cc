@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_ssh.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/process.h"
+#include "cli/print.h"
+
+namespace tenon::cli {
+namespace {
+
+// Ctrl-C is for the program on the other side; we wait for what it makes of it.
+class IgnoreInterrupt {
+ public:
+  IgnoreInterrupt() {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    ::sigaction(SIGINT, &ignore, &before_);
+  }
+  ~IgnoreInterrupt() { ::sigaction(SIGINT, &before_, nullptr); }
+
+ private:
+  struct sigaction before_ {};
+};
+
+}  // namespace
+
+Result<int> RunSsh(engine::Reached& reached, const std::vector<std::string>& options,
+                   const std::vector<std::string>& words) {
+  TENON_TRY_VOID(reached.ssh->Connect());
+  std::string command = words.empty() ? "" : "exec";
+  for (const std::string& word : words) command += " " + engine::QuoteForAnyShell(word);
+  FlushOut();
+  SpawnOptions spawn;
+  spawn.argv = reached.ssh->CommandLine(options, command);
+  spawn.env = reached.ssh->CommandEnvironment();
+  spawn.stdin_fd = STDIN_FILENO;
+  const IgnoreInterrupt ignore;
+  TENON_TRY(const pid_t pid, Spawn(spawn));
+  TENON_TRY(const ExitStatus status, Wait(pid));
+  return status.AsShell();
+}
+
+}  // namespace tenon::cli

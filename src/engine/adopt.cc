@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/adopt.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "engine/fetch.h"
+#include "engine/mirror.h"
+#include "engine/reach.h"
+#include "journal/writer.h"
+#include "run/layout.h"
+
+namespace tenon::engine {
+namespace {
+
+constexpr size_t kMaxSpec = 32u << 20;
+constexpr int64_t kFirstMs = 1'000'000'000'000;  // 2001: anything smaller is no time in an id
+
+// The time a run's id was made from, so that it stands in listings where it belongs.
+class TimeOfId : public Clock {
+ public:
+  TimeOfId(const std::string& run_id, int64_t otherwise_us) : us_(otherwise_us) {
+    const size_t at = run_id.rfind('_');
+    const int64_t ms =
+        at == std::string::npos ? 0 : std::strtoll(run_id.c_str() + at + 1, nullptr, 10);
+    if (ms > kFirstMs && ms <= otherwise_us / 1000) us_ = ms * 1000;
+  }
+  int64_t NowUs() const override { return us_; }
+  int64_t MonotonicUs() const override { return SystemClock().MonotonicUs(); }
+
+ private:
+  int64_t us_;
+};
+
+Result<run::RunSpec> SpecThere(const Place& far, const std::string& run_id) {
+  auto text = far.host->ReadFrom(run::RunFolder(far.home, run_id).spec(), 0, kMaxSpec);
+  if (!text.ok() && text.error().kind == ErrorKind::kNotFound) {
+    return NotFound("the machine has no run " + ForTerminal(run_id));
+  }
+  if (!text.ok()) return std::move(text).error();
+  TENON_TRY(const json::Value value, json::Parse(*text));
+  const json::Object* spec =
+      value.is_object() ? json::GetObject(value.get_object(), "spec") : nullptr;
+  TENON_EXPECT_PEER(spec != nullptr, "the run's spec.json there is damaged");
+  TENON_TRY(run::RunSpec read, run::RunSpec::FromJson(*spec));
+  TENON_EXPECT_PEER(read.id == run_id && !read.key.empty(), "the run there is another one");
+  return read;
+}
+
+// The number the run had, if it is free here, else the next one.
+Result<int64_t> TakeNumber(Context& context, const run::RunSpec& spec) {
+  const std::string key = Sha256Of(spec.project_id).Hex().substr(0, 32);
+  const std::string path = context.home.number_file(key);
+  TENON_TRY_VOID(MakeDirs(DirName(path), 0700));
+  TENON_TRY(const auto lock, FileLock::Take(path, true));
+  TENON_TRY(const std::string text, ReadFile(path, 64));
+  TENON_TRY(history::HistoryStore * store, context.History());
+  TENON_TRY(const int64_t indexed, store->LastNumber(spec.project_id));
+  const int64_t last = std::max<int64_t>(std::strtoll(text.c_str(), nullptr, 10), indexed);
+  int64_t number = spec.number;
+  if (number <= last) {
+    TENON_TRY(const auto taken, store->IdOfNumber(spec.project_id, number));
+    if (taken) number = last + 1;
+  }
+  if (number <= last) return number;
+  TENON_TRY(const UniqueFd fd, OpenFile(path, O_WRONLY));
+  TENON_TRY_VOID(WriteAllAt(fd.get(), std::to_string(number) + "\n", 0));
+  return number;
+}
+
+// The key of a run that is recorded here; "" = none of that id.
+std::string KeyHere(const std::string& folder) {
+  const auto run = journal::FoldRunFolder(folder);
+  return run.ok() ? run->spec.key : "";
+}
+
+Status Record(Context& context, const run::RunSpec& spec) {
+  const run::RunFolder folder(context.home, spec.id);
+  TENON_TRY(const std::string client, context.ClientId());
+  TENON_TRY_VOID(EnsureHome(context.home));
+  TENON_TRY_VOID(MakeDirs(folder.path(), 0700));
+  const TimeOfId clock(spec.id, context.clock->NowUs());
+  TENON_TRY(auto writer, journal::Writer::Open({folder.near_segment(client), spec.key,
+                                                "near-" + client, &clock, /*reserve=*/true}));
+  TENON_TRY_VOID(writer.Append(run::Submitted{spec, client, context.version}));
+  return writer.Sync();
+}
+
+// The journal, and the true end of a run whose runner is gone.
+Status CopyJournal(Context& context, const Place& far, const std::string& run_id) {
+  Mirror mirror(context, far, run_id);
+  TENON_TRY(const Mirror::Heard heard, mirror.CatchUp());
+  if (heard != Mirror::Heard::kEnded) return {};
+  TENON_TRY(const launch::Recovered found, far.launch->Recover(run_id));
+  if (found.recovered) TENON_TRY_VOID(mirror.CatchUp());
+  return {};
+}
+
+// The project's files, for `restore` and `rerun`. A machine that has given them up is no obstacle.
+void FetchFiles(Context& context, const Place& far, const run::RunSpec& spec, Reporter& reporter) {
+  if (far.far == nullptr || spec.tree.empty()) return;
+  const auto fetched = FetchTree(context, far, spec.tree, "files of the run", reporter);
+  if (fetched.ok()) return;
+  reporter.OnNotice({run::Level::kWarning,
+                     spec.id + ": its files could not be fetched, so it cannot be restored here: " +
+                         fetched.error().message,
+                     ""});
+}
+
+}  // namespace
+
+Result<std::vector<launch::HostedRun>> RunsToAdopt(Context& context, const Place& far) {
+  TENON_TRY(launch::HostedAnswer there, far.launch->Hosted({}));
+  std::erase_if(there.runs, [&](const launch::HostedRun& run) {
+    return !run::IsValidRunId(run.run_id) ||
+           !KeyHere(run::RunFolder(context.home, run.run_id).path()).empty();
+  });
+  return std::move(there.runs);
+}
+
+Result<Adopted> Adopt(Context& context, const Place& far, const AdoptRequest& request,
+                      Reporter& reporter) {
+  if (!run::IsValidRunId(request.run_id)) {
+    return Invalid(ForTerminal(request.run_id) + " cannot be the id of a run");
+  }
+  TENON_TRY(run::RunSpec spec, SpecThere(far, request.run_id));
+  const std::string folder = run::RunFolder(context.home, spec.id).path();
+  const std::string here = KeyHere(folder);
+  if (!here.empty()) {
+    if (here == spec.key) return Adopted::kKnown;
+    return Invalid("another run is called " + spec.id + " here");
+  }
+  spec.host = request.host_id;
+  // What only the submitting client kept: its own copy of the files, and the changes since the
+  // commit.
+  spec.kept_tree = spec.tree;
+  spec.git_diff_object.clear();
+  if (!request.project_id.empty()) spec.project_id = request.project_id;
+  if (!spec.only_prepare) {
+    TENON_TRY(spec.number, TakeNumber(context, spec));
+  }
+  TENON_TRY_VOID(Record(context, spec));
+  // After this the run is known here; what is still missing comes whenever somebody looks at it.
+  TENON_TRY_VOID(CopyJournal(context, far, spec.id));
+  TENON_TRY(history::HistoryStore * store, context.History());
+  TENON_TRY_VOID(history::IngestRunFolder(*store, spec.id, folder));
+  FetchFiles(context, far, spec, reporter);
+  TENON_TRY_VOID(FetchOutputs(context, far, spec.id, reporter));
+  return Adopted::kNew;
+}
+
+}  // namespace tenon::engine

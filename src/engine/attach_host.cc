@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/attach_host.h"
+
+#include <cstdlib>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "engine/reach.h"
+#include "secrets/store.h"
+#include "transport/askpass.h"
+
+namespace tenon::engine {
+namespace {
+
+constexpr int kKeygenMs = 30'000;
+constexpr int kInstallMs = 60'000;
+
+// Takes the public key on its standard input. Any POSIX shell.
+constexpr const char* kInstallScript =
+    "umask 077; cd && mkdir -p .ssh && chmod go-w .ssh && touch .ssh/authorized_keys && "
+    "chmod 600 .ssh/authorized_keys && IFS= read -r line && "
+    "{ grep -qxF -- \"$line\" .ssh/authorized_keys || "
+    "{ [ -z \"$(tail -c1 .ssh/authorized_keys)\" ] || echo >> .ssh/authorized_keys; "
+    "printf '%s\\n' \"$line\" >> .ssh/authorized_keys; }; }";
+
+// Secrets put into the store for a try; taken back, and the old ones restored, unless it is kept.
+class TriedSecrets {
+ public:
+  TriedSecrets(Context& context, const std::string& host_id)
+      : store_(context.home.root()),
+        names_{secrets::PasswordName(host_id), secrets::PassphraseName(host_id)} {}
+  ~TriedSecrets() {
+    for (int i = 0; i < 2; ++i) {
+      if (!put_[i]) continue;
+      (void)(old_[i] ? store_.Set(names_[i], *old_[i], about_[i]) : store_.Remove(names_[i])).ok();
+    }
+  }
+  TriedSecrets(const TriedSecrets&) = delete;
+  TriedSecrets& operator=(const TriedSecrets&) = delete;
+
+  Status Put(const GivenSecrets& given) {
+    const std::optional<std::string>* values[] = {&given.password, &given.passphrase};
+    for (int i = 0; i < 2; ++i) {
+      if (!*values[i]) continue;
+      TENON_TRY(const auto entries, store_.List());
+      for (const auto& entry : entries) {
+        if (entry.name == names_[i]) about_[i] = entry.about;
+      }
+      // One that cannot be read any more is no loss.
+      Result<std::optional<std::string>> old = store_.Get(names_[i]);
+      if (old.ok()) old_[i] = *std::move(old);
+      TENON_TRY_VOID(store_.Set(names_[i], **values[i], "being tried"));
+      put_[i] = true;
+    }
+    return {};
+  }
+
+ private:
+  secrets::Store store_;
+  std::string names_[2];
+  bool put_[2] = {false, false};
+  std::optional<std::string> old_[2];
+  std::string about_[2];
+};
+
+// While it lives, what the user types for the target's own login is noted.
+class TypedSecrets {
+ public:
+  TypedSecrets(Context& context, const HostRecord& host, const std::string& shown,
+               GivenSecrets* typed)
+      : context_(context), before_(context.ask_user) {
+    if (!before_) return;
+    const transport::AskpassRules rules{host.user, shown, host.identity_file, true, ""};
+    context.ask_user = [ask = before_, rules, typed](const std::string& prompt) {
+      std::optional<std::string>* kept = nullptr;
+      switch (transport::ClassifyPrompt(prompt, rules)) {
+        case transport::PromptKind::kPassword:
+          kept = &typed->password;
+          break;
+        case transport::PromptKind::kPassphrase:
+          kept = &typed->passphrase;
+          break;
+        case transport::PromptKind::kOther:
+          return ask(prompt);
+      }
+      if (!*kept) *kept = ask(prompt);
+      return *kept;
+    };
+  }
+  ~TypedSecrets() { context_.ask_user = before_; }
+  TypedSecrets(const TypedSecrets&) = delete;
+  TypedSecrets& operator=(const TypedSecrets&) = delete;
+
+ private:
+  Context& context_;
+  std::function<std::optional<std::string>(const std::string&)> before_;
+};
+
+std::string PinFile(const run::Home& home, const std::string& id) {
+  return JoinPath(JoinPath(home.root(), "hosts"), id + ".known_hosts");
+}
+
+std::string KeyFile(const run::Home& home, const std::string& id) {
+  return JoinPath(JoinPath(home.root(), "keys"), id);
+}
+
+std::string Login(const HostRecord& host) {
+  return (host.user.empty() ? "" : host.user + " on ") + host.address + " (" + host.target + ")";
+}
+
+// Reaches the machine with secrets that are only on trial.
+Result<std::unique_ptr<Reached>> ReachOnTrial(Context& context, HostRecord host,
+                                              GivenSecrets* given) {
+  TriedSecrets tried(context, host.id);
+  TENON_TRY_VOID(tried.Put(*given));
+  if (given->password) host.has_password = true;
+  const bool pinned_before = Exists(PinFile(context.home, host.id));
+  GivenSecrets typed;
+  TENON_TRY(const transport::SshTarget target, SshTargetOf(context.home, host));
+  Result<std::unique_ptr<Reached>> reached = Unavailable("");
+  {
+    const TypedSecrets note(context, host, target.Shown(), &typed);
+    reached = Reach(context, host);
+  }
+  if (!reached.ok()) {
+    if (!pinned_before) (void)RemoveFile(PinFile(context.home, host.id)).ok();
+    return reached;
+  }
+  if (typed.password) given->password = std::move(typed.password);
+  if (typed.passphrase) given->passphrase = std::move(typed.passphrase);
+  return reached;
+}
+
+}  // namespace
+
+bool IsAskpass() { return std::getenv(transport::kAskpassVariable) != nullptr; }
+int AskpassMain(const std::string& prompt) { return transport::AskpassMain(prompt); }
+
+Result<HostKey> LookAtHost(Context& context, const HostRecord& host) {
+  TENON_TRY(transport::SshTarget target, SshTargetOf(context.home, host));
+  transport::SshSecrets nothing;
+  nothing.ask_user = context.ask_user;  // a machine on the way may ask
+  return transport::Ssh(std::move(target), std::move(nothing)).LookAtHostKey();
+}
+
+Result<HostRecord> TryHost(Context& context, HostRecord host, GivenSecrets* secrets) {
+  host.facts = {};  // asked anew
+  TENON_TRY(const std::unique_ptr<Reached> reached, ReachOnTrial(context, host, secrets));
+  HostRecord learned = reached->record;
+  learned.has_password = host.has_password || secrets->password.has_value();
+  return learned;
+}
+
+Status RememberHost(Context& context, HostRecord host, const GivenSecrets& secrets) {
+  TENON_TRY_VOID(EnsureHome(context.home));
+  secrets::Store store(context.home.root());
+  if (secrets.password) {
+    TENON_TRY_VOID(
+        store.Set(secrets::PasswordName(host.id), *secrets.password, "password of " + Login(host)));
+    host.has_password = true;
+  }
+  if (secrets.passphrase) {
+    TENON_TRY_VOID(store.Set(secrets::PassphraseName(host.id), *secrets.passphrase,
+                             "passphrase of " + host.identity_file + " for " + Login(host)));
+  }
+  if (host.attached_us == 0) host.attached_us = context.clock->NowUs();
+  return WriteHost(context.home, host);
+}
+
+Status ForgetEverything(Context& context, const std::string& host_id) {
+  if (const Result<HostRecord> host = ReadHost(context.home, host_id); host.ok()) {
+    const auto target = SshTargetOf(context.home, *host);
+    if (target.ok()) transport::Ssh(*target, {}).Disconnect();
+  }
+  secrets::Store store(context.home.root());
+  for (const std::string& name :
+       {secrets::PasswordName(host_id), secrets::PassphraseName(host_id)}) {
+    Status removed = store.Remove(name);
+    if (!removed.ok() && removed.error().kind != ErrorKind::kNotFound) return removed;
+  }
+  TENON_TRY_VOID(RemoveFile(KeyFile(context.home, host_id)));
+  TENON_TRY_VOID(RemoveFile(KeyFile(context.home, host_id) + ".pub"));
+  return ForgetHost(context.home, host_id);
+}
+
+Result<KeyPair> MakeKeyPair(Context& context, const HostRecord& host) {
+  KeyPair pair;
+  pair.file = KeyFile(context.home, host.id);
+  if (!Exists(pair.file)) {
+    TENON_TRY_VOID(EnsureHome(context.home));
+    TENON_TRY_VOID(MakeDirs(DirName(pair.file), 0700));
+    auto made = RunAndCapture({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C",
+                               "tenon " + host.target, "-f", pair.file},
+                              "", "", kKeygenMs, 4096);
+    if (!made.ok()) return std::move(made).error().Wrap("make a key");
+    if (made->status.AsShell() != 0) {
+      return Unavailable("make a key: " + ForTerminal(Trim(made->err.substr(0, 300))));
+    }
+  }
+  TENON_TRY(const std::string text, ReadFile(pair.file + ".pub", 64 << 10));
+  pair.public_line = Trim(text);
+  return pair;
+}
+
+Status InstallPublicKey(Context& context, HostRecord host, GivenSecrets* secrets,
+                        const std::string& public_line) {
+  host.identity_file.clear();  // the new one is not known there yet
+  TENON_TRY(const std::unique_ptr<Reached> reached, ReachOnTrial(context, host, secrets));
+  TENON_TRY(const CaptureResult done,
+            reached->host->Run({"/bin/sh", "-c", kInstallScript}, public_line + "\n", kInstallMs));
+  if (done.status.AsShell() != 0) {
+    return Unavailable("put the key into ~/.ssh/authorized_keys of " + Login(host) + ": " +
+                       ForTerminal(Trim(done.err.substr(0, 300))));
+  }
+  reached->host->Close();
+  reached->ssh->Disconnect();  // the next login is to be with the key
+  return {};
+}
+
+}  // namespace tenon::engine

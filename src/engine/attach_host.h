@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Getting to know another machine, step by step and without a word printed: look at its key, let
+// the caller agree with the user, log in, ask what it offers, remember it. Before the key is agreed
+// to no secret is sent; a login that fails leaves nothing behind.
+#ifndef TENON_ENGINE_ATTACH_HOST_H_
+#define TENON_ENGINE_ATTACH_HOST_H_
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "engine/context.h"
+#include "engine/hosts.h"
+#include "transport/ssh.h"
+
+namespace tenon::engine {
+
+// Words of SSH that those above need.
+using transport::AskSshDefaults;
+using transport::CheckSshUser;
+using transport::HostKey;
+using transport::ParseHostKey;
+using transport::ParseSshAddress;
+using transport::SshAddress;
+using transport::SshDefaults;
+
+// Whether ssh started this program to ask something. Then main() does nothing but AskpassMain.
+bool IsAskpass();
+int AskpassMain(const std::string& prompt);
+
+// Secrets that are not in the store yet.
+struct GivenSecrets {
+  std::optional<std::string> password, passphrase;
+};
+
+// The key the machine shows. No secret goes to it.
+Result<HostKey> LookAtHost(Context& context, const HostRecord& host);
+
+// Logs in to a machine whose key is agreed to (`host.host_key`) and asks what it offers. `secrets`:
+// those given; what the user types for this very login (context.ask_user) is put there too. Returns
+// the record with what was learned, not written yet. On failure everything is as before.
+Result<HostRecord> TryHost(Context& context, HostRecord host, GivenSecrets* secrets);
+
+// Writes the record and the secrets. `has_password` of the record becomes true with one.
+Status RememberHost(Context& context, HostRecord host, const GivenSecrets& secrets);
+// The kept connection, the secrets, a key that was made for it, the record.
+Status ForgetEverything(Context& context, const std::string& host_id);
+
+struct KeyPair {
+  std::string file;         // of the private key, 0600, without a passphrase
+  std::string public_line;  // "ssh-ed25519 AAAA… tenon my_dsvm"
+};
+// The pair of this host under <home>/keys; made when there is none yet.
+Result<KeyPair> MakeKeyPair(Context& context, const HostRecord& host);
+// Logs in with the given secrets and puts the line into ~/.ssh/authorized_keys there, once.
+Status InstallPublicKey(Context& context, HostRecord host, GivenSecrets* secrets,
+                        const std::string& public_line);
+
+}  // namespace tenon::engine
+
+#endif  // TENON_ENGINE_ATTACH_HOST_H_

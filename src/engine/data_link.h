@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// How files of a set go over a link, or from one place on this disk to another. For data.cc and
+// copy.cc.
+#ifndef TENON_ENGINE_DATA_LINK_H_
+#define TENON_ENGINE_DATA_LINK_H_
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "engine/context.h"
+#include "engine/data.h"
+#include "engine/reach.h"
+#include "engine/reporter.h"
+#include "snapshot/data_folder.h"
+#include "snapshot/data_pieces.h"
+
+namespace tenon::engine {
+
+inline constexpr int64_t kDataSilenceUs = 120'000'000;
+// Placing a million files, or reading a large one again, takes its time.
+inline constexpr int64_t kDataLongUs = 1'800'000'000;
+
+// The answer to what was sent, or the Error in it; what comes before it shows that work goes on.
+Result<Frame> AnswerTo(transport::FrameLink& link, int64_t timeout_us, Reporter& reporter);
+
+// Everything that was scanned, to the receiver that `begin` asks for. `refused`: the other side has
+// said no, so that trying again would not help.
+Result<Moved> SendOver(const Place& place, const json::Object& begin, const DataScan& data,
+                       Reporter& reporter, bool* refused);
+// The same on this disk.
+Result<Moved> SendHere(Context& context, const snapshot::DataPlace& to, const DataScan& data,
+                       Reporter& reporter);
+
+// What a receiver here lacks of a set, from the one that `get` asks.
+Result<Moved> FetchOver(Context& context, const Place& place, const json::Object& get,
+                        const snapshot::DataPlace& to, snapshot::DataSet set, Reporter& reporter,
+                        bool* refused);
+
+// Does it, and after a lost link again: what has come does not come twice.
+template <typename Work>
+Result<Moved> WithRetries(const Place& place, Reporter& reporter, const Work& work) {
+  constexpr int kTries = 4;
+  constexpr int kPauseUs = 1'000'000;
+  for (int tries = 1;; ++tries) {
+    bool refused = false;
+    Result<Moved> result = work(&refused);
+    const bool again = !result.ok() && !refused && result.error().kind == ErrorKind::kUnavailable &&
+                       place.far->host->fd() < 0 && place.far->host->has_heard() && tries < kTries;
+    if (!again) {
+      if (tries > 1 && result.ok()) reporter.OnLink(0, "");
+      return result;
+    }
+    reporter.OnLink(0, result.error().message);
+    ::usleep(static_cast<useconds_t>(kPauseUs * tries));
+  }
+}
+
+}  // namespace tenon::engine
+
+#endif  // TENON_ENGINE_DATA_LINK_H_

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/fetch.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/file.h"
+#include "run/layout.h"
+#include "snapshot/transfer.h"
+#include "snapshot/tree_read.h"
+#include "transport/agent.h"
+
+namespace tenon::engine {
+namespace {
+
+// Of one request: its head has a limit.
+constexpr size_t kAskedAtOnce = 10'000;
+constexpr int64_t kSilenceUs = 120'000'000;
+
+std::string Mark(const Context& context, const std::string& run_id) {
+  return JoinPath(run::RunFolder(context.home, run_id).path(), "fetched");
+}
+
+// One request and its stream.
+Result<uint64_t> FetchSome(const Place& far, snapshot::ObjectReceiver& receiver,
+                           std::span<const WantedObject> wanted,
+                           const std::function<void(uint64_t)>& on_bytes) {
+  json::Array wants;
+  for (const WantedObject& one : wanted) {
+    wants.push_back(json::Object{
+        {"hash", one.hash.Hex()}, {"size", one.size}, {"offset", receiver.PartialBytes(one.hash)}});
+  }
+  transport::FrameLink& link = *far.host->frames();
+  TENON_TRY_VOID(link.Send(
+      {{"op", "get"}, {"home", json::EncodeBytes(far.home.root())}, {"wants", std::move(wants)}},
+      {}));
+  uint64_t bytes = 0;
+  std::optional<Error> problem;
+  for (;;) {
+    TENON_TRY(const Frame frame, link.Receive(kSilenceUs));
+    if (!frame.head.contains("op")) {
+      TENON_TRY_VOID(receiver.Flush());
+      if (problem) return std::move(*problem);
+      if (!json::GetBool(frame.head, "ok")) return transport::AnswerError(frame.head);
+      return bytes;
+    }
+    bytes += frame.body.size();
+    on_bytes(bytes);
+    // The stream is read to its end, so that the next answer is the next one.
+    if (!problem) {
+      if (auto taken = receiver.Take(frame.head, frame.body); !taken.ok()) {
+        problem = std::move(taken).error();
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<uint64_t> FetchObjects(Context& context, const Place& far,
+                              const std::vector<WantedObject>& wanted, std::string_view what,
+                              Reporter& reporter) {
+  TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
+  std::vector<WantedObject> missing;
+  std::unordered_set<Hash> seen;
+  uint64_t total = 0, done = 0;
+  for (const WantedObject& one : wanted) {
+    if (!seen.insert(one.hash).second || objects->Keep(one.hash, one.size)) continue;
+    missing.push_back(one);
+    total += one.size;
+  }
+  snapshot::ObjectReceiver receiver(*objects, context.home.incoming());
+  for (size_t begin = 0; begin < missing.size(); begin += kAskedAtOnce) {
+    const size_t count = std::min(kAskedAtOnce, missing.size() - begin);
+    TENON_TRY(const uint64_t bytes,
+              FetchSome(far, receiver, std::span(missing).subspan(begin, count),
+                        [&](uint64_t so_far) { reporter.OnProgress(what, done + so_far, total); }));
+    done += bytes;
+  }
+  return done;
+}
+
+Result<uint64_t> FetchTree(Context& context, const Place& far, const std::string& root,
+                           std::string_view what, Reporter& reporter) {
+  const auto top = Hash::FromHex(root);
+  TENON_EXPECT_PEER(top.has_value(), "the tree has no valid hash");
+  uint64_t bytes = 0;
+  TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
+  std::vector<WantedObject> level = {{*top, 0}};
+  // Nodes of one level say which are on the next.
+  while (!level.empty()) {
+    TENON_TRY(const uint64_t came, FetchObjects(context, far, level, what, reporter));
+    bytes += came;
+    std::vector<WantedObject> next;
+    for (const WantedObject& one : level) {
+      if (one.size > 0) continue;
+      TENON_TRY(const snapshot::LoadedNode node, snapshot::LoadNode(*objects, one.hash));
+      for (const snapshot::NodeItem& item : node.node.items) {
+        const bool is_node = node.node.level > 0 || item.type == snapshot::EntryType::kFolder;
+        if (is_node) {
+          next.push_back({item.hash, 0});
+        } else if (item.type == snapshot::EntryType::kFile && !objects->Has(item.hash)) {
+          next.push_back({item.hash, std::max<uint64_t>(item.size, 1)});
+        }
+      }
+    }
+    level = std::move(next);
+  }
+  return bytes;
+}
+
+bool OutputsFetched(const Context& context, const std::string& run_id) {
+  return Exists(Mark(context, run_id));
+}
+
+Status FetchOutputs(Context& context, const Place& far, const std::string& run_id,
+                    Reporter& reporter) {
+  if (far.far == nullptr || OutputsFetched(context, run_id)) return {};
+  TENON_TRY(const journal::RunView run,
+            journal::FoldRunFolder(run::RunFolder(context.home, run_id).path()));
+  if (!run::IsFinal(run.state)) return {};
+  std::vector<WantedObject> wanted;
+  for (const run::Artifact& artifact : run.artifacts) {
+    if (const auto hash = Hash::FromHex(artifact.hash)) wanted.push_back({*hash, artifact.size});
+  }
+  TENON_TRY_VOID(FetchObjects(context, far, wanted, "outputs", reporter));
+  if (!run.outputs_tree.empty()) {
+    TENON_TRY_VOID(FetchTree(context, far, run.outputs_tree, "outputs", reporter));
+  }
+  return WriteFileAtomically(Mark(context, run_id), "", 0600, Durability::kPowerLoss);
+}
+
+}  // namespace tenon::engine

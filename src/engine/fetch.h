@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_ENGINE_FETCH_H_
+#define TENON_ENGINE_FETCH_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/result.h"
+#include "engine/context.h"
+#include "engine/reporter.h"
+#include "journal/fold.h"
+
+namespace tenon::engine {
+
+struct WantedObject {
+  Hash hash;
+  uint64_t size = 0;
+};
+
+// Brings objects of a far home into our store; those that are here already are not asked for, and
+// a large one that was cut off goes on where it stopped. `what` names the work for OnProgress.
+// Returns how many bytes came.
+Result<uint64_t> FetchObjects(Context& context, const Place& far,
+                              const std::vector<WantedObject>& wanted, std::string_view what,
+                              Reporter& reporter);
+// A whole tree, by its root (hex).
+Result<uint64_t> FetchTree(Context& context, const Place& far, const std::string& root,
+                           std::string_view what, Reporter& reporter);
+
+// The outputs of a far run that is over: all that its journal (the copy here) names. Done once: a
+// mark in the run's folder says so. A run of this machine has them already.
+Status FetchOutputs(Context& context, const Place& far, const std::string& run_id,
+                    Reporter& reporter);
+bool OutputsFetched(const Context& context, const std::string& run_id);
+
+}  // namespace tenon::engine
+
+#endif  // TENON_ENGINE_FETCH_H_

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines that cost money by the hour: what happens to one on which nothing goes on.
+#ifndef TENON_ENGINE_IDLE_H_
+#define TENON_ENGINE_IDLE_H_
+
+#include <string>
+
+#include "base/result.h"
+#include "engine/context.h"
+#include "engine/hosts.h"
+
+namespace tenon::engine {
+
+// Has the machine watch itself if its target asks for that (`whenIdle`). May be repeated: there is
+// one watcher, which takes what was said last. Does nothing on this machine, and nothing for a
+// target that does not ask.
+Status WatchIdleIfAsked(Context& context, const Place& place);
+
+struct IdleState {
+  bool watching = false;
+  int64_t idle_since_us = 0;  // 0: a run is alive, or it was not asked
+  std::string last;           // what the watcher noted last; "" = nothing yet
+};
+// kInvalid: the target does not say what is to be done.
+Result<IdleState> StartIdleWatch(const Place& place);
+Result<IdleState> StopIdleWatch(const Place& place);
+// Whether there is one, and what it noted.
+Result<IdleState> LookAtIdleWatch(const Place& place);
+
+// One line for the end of a watched run: that the machine is still on, and what turns it off.
+std::string IdleWords(const HostRecord& host);
+
+// "30 min", "1 h", "90 s".
+std::string ShortDuration(int64_t us);
+
+}  // namespace tenon::engine
+
+#endif  // TENON_ENGINE_IDLE_H_

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/idle.h"
+
+#include <gtest/gtest.h>
+
+#include "base/temp_folder.h"
+#include "engine/reach.h"
+#include "launch/fake_launch.h"
+
+namespace tenon::engine {
+namespace {
+
+HostRecord Rented(int64_t after_us, const std::string& command) {
+  HostRecord host;
+  host.target = "my_dsvm";
+  host.idle_after_us = after_us;
+  host.idle_command = command;
+  return host;
+}
+
+class IdleTest : public testing::Test {
+ protected:
+  Place At(const HostRecord& host) {
+    reached_.record = host;
+    return Place{nullptr, &launch_, run::Home("/far"), &reached_};
+  }
+  TempFolder folder_;
+  Context context_{run::Home(folder_.path())};
+  launch::FakeLaunch launch_;
+  Reached reached_;
+};
+
+TEST_F(IdleTest, NoWatcherIsLeftOnAMachineThatDidNotAskForOne) {
+  ASSERT_TRUE(WatchIdleIfAsked(context_, At(Rented(0, ""))).ok());
+  ASSERT_TRUE(WatchIdleIfAsked(context_, At(Rented(60'000'000, ""))).ok());
+  EXPECT_FALSE(launch_.watcher.has_value());
+}
+
+TEST_F(IdleTest, ThisMachineIsNeverTurnedOff) {
+  Place here{nullptr, &launch_, context_.home, nullptr};
+  ASSERT_TRUE(WatchIdleIfAsked(context_, here).ok());
+  EXPECT_FALSE(launch_.watcher.has_value());
+}
+
+TEST_F(IdleTest, TheWatcherGetsTheTargetsTimeAndCommand) {
+  ASSERT_TRUE(WatchIdleIfAsked(context_, At(Rented(1'800'000'000, "sudo poweroff"))).ok());
+  ASSERT_TRUE(launch_.watcher.has_value());
+  EXPECT_EQ(launch_.watcher->after_us, 1'800'000'000);
+  EXPECT_EQ(launch_.watcher->command, "sudo poweroff");
+  EXPECT_FALSE(launch_.watcher->stop);
+}
+
+TEST_F(IdleTest, AHostThatRefusesIsNamed) {
+  launch_.FailNext(Unavailable("the link is gone"));
+  const auto asked = WatchIdleIfAsked(context_, At(Rented(60'000'000, "true")));
+  ASSERT_FALSE(asked.ok());
+  EXPECT_EQ(asked.error().kind, ErrorKind::kUnavailable);
+  EXPECT_NE(asked.error().message.find("my_dsvm"), std::string::npos);
+}
+
+TEST(IdleWordsTest, SaysThatNothingTurnsItOff) {
+  EXPECT_EQ(IdleWords(Rented(0, "")), "my_dsvm is still on (idle since now; nothing turns it off)");
+}
+
+TEST(IdleWordsTest, SaysWhatTurnsItOffAndWhen) {
+  EXPECT_EQ(IdleWords(Rented(1'800'000'000, "sudo poweroff")),
+            "my_dsvm is still on; it will run `sudo poweroff` after 30 min idle");
+  EXPECT_EQ(ShortDuration(90'000'000), "90 s");
+  EXPECT_EQ(ShortDuration(7'200'000'000), "2 h");
+}
+
+}  // namespace
+}  // namespace tenon::engine

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_ENGINE_MIRROR_H_
+#define TENON_ENGINE_MIRROR_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/result.h"
+#include "engine/context.h"
+#include "journal/reader.h"
+
+namespace tenon::engine {
+
+// The copies of a far run's segments in our own run folder, kept in step with the originals. What
+// is copied is whole records only: a tail that a killed writer left half-written may still be cut
+// off and written anew over there. A copy is therefore always a beginning of the original, and
+// going on where it ends loses nothing and repeats nothing, whoever stopped when.
+//
+// One process of this home at a time copies (a lock on the copy); others see the copies grow.
+class Mirror {
+ public:
+  // `far` is another machine's place. Nothing happens yet.
+  Mirror(Context& context, Place far, const std::string& run_id);
+  ~Mirror();
+
+  enum class Heard {
+    kNothing,  // in that time
+    kMore,     // a copy has grown
+    kEnded,    // nobody writes the original any more, and all of it is here
+    kUnknown,  // the host has no such run
+  };
+  // Waits for more, at most that long. kUnavailable: the link is gone; the next call begins anew.
+  Result<Heard> Wait(int64_t timeout_us);
+
+  // Takes in everything there is now; one that somebody else copies is left to them. kEnded,
+  // kUnknown as above, else kMore.
+  Result<Heard> CatchUp();
+
+  // Ends what Wait() has begun, so that the host can be asked other things.
+  Status Stop();
+
+  // How long nothing was heard from the host, while waiting.
+  int64_t SilentUs() const;
+
+ private:
+  struct Copy {
+    std::string near_path, far_path;
+    UniqueFd fd;
+    journal::Decoder decoder;
+    uint64_t written = 0;  // length of the copy
+    std::string pending;   // bytes after it that are no whole record yet
+    bool there = false;    // the original exists
+  };
+
+  Result<bool> TakeLock();
+  Status OpenCopy(Copy* copy);
+  Result<bool> Take(Copy* copy, std::string_view bytes);
+  Status BeginFollowing();
+  // One frame of the stream. True: a copy has grown.
+  Result<bool> TakeFrame(const Frame& frame);
+
+  Context& context_;
+  Place far_;
+  std::array<Copy, 2> copies_;
+  std::optional<FileLock> lock_;
+  bool following_ = false;
+  std::optional<bool> writer_alive_;
+  int64_t heard_us_ = 0;
+};
+
+}  // namespace tenon::engine
+
+#endif  // TENON_ENGINE_MIRROR_H_

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/mirror.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <random>
+
+#include "base/temp_folder.h"
+#include "journal/fold.h"
+#include "journal/writer.h"
+#include "run/layout.h"
+#include "transport/local_host.h"
+
+namespace tenon::engine {
+namespace {
+
+// A far machine made of data: its files are strings, and its link drops after a number of bytes.
+class FakeFar : public transport::LocalHost, public transport::FrameLink {
+ public:
+  transport::FrameLink* frames() override { return this; }
+
+  Status Send(const json::Object& head, std::string_view) override {
+    const std::string op = json::GetString(head, "op");
+    if (op == "follow") {
+      following_.clear();
+      for (const json::Value& file : *json::GetArray(head, "files")) {
+        following_.push_back({json::GetString(file.get_object(), "path"),
+                              static_cast<uint64_t>(json::GetInt(file.get_object(), "offset"))});
+      }
+      told_lock_ = false;
+    } else {
+      queue_.push_back({{{"ok", true}, {"end", true}}, ""});
+      queue_.push_back({{{"ok", true}}, ""});
+    }
+    return {};
+  }
+
+  Result<std::optional<Frame>> Next(int64_t) override {
+    if (!queue_.empty()) {
+      Frame frame = std::move(queue_.front());
+      queue_.pop_front();
+      return std::optional<Frame>(std::move(frame));
+    }
+    for (size_t i = 0; i < following_.size(); ++i) {
+      auto& [path, offset] = following_[i];
+      const std::string& bytes = files[path];
+      if (offset >= bytes.size()) continue;
+      const size_t count = std::min<size_t>(bytes.size() - offset, 1 + random_() % 300);
+      if (count >= drop_after) {
+        drop_after = SIZE_MAX;
+        following_.clear();
+        return Unavailable("the link was cut");
+      }
+      if (drop_after != SIZE_MAX) drop_after -= count;
+      Frame frame{{{"file", i}, {"offset", offset}}, bytes.substr(offset, count)};
+      offset += count;
+      return std::optional<Frame>(std::move(frame));
+    }
+    if (!told_lock_) {
+      told_lock_ = true;
+      return std::optional<Frame>(Frame{{{"locked", locked}}, ""});
+    }
+    return std::optional<Frame>();
+  }
+  void Close() override { following_.clear(); }
+
+  Result<std::string> ReadFrom(const std::string& path, uint64_t offset, size_t max) override {
+    if (!files.contains(path)) return NotFound(path);
+    const std::string& bytes = files[path];
+    return offset >= bytes.size() ? std::string() : bytes.substr(offset, max);
+  }
+  Result<bool> IsLocked(const std::string& path) override {
+    if (!files.contains(path)) return NotFound(path);
+    return locked;
+  }
+
+  std::map<std::string, std::string> files;
+  bool locked = true;
+  size_t drop_after = SIZE_MAX;  // bytes
+
+ private:
+  std::vector<std::pair<std::string, uint64_t>> following_;
+  std::deque<Frame> queue_;
+  bool told_lock_ = false;
+  std::minstd_rand random_{7};
+};
+
+class MirrorTest : public testing::Test {
+ protected:
+  MirrorTest() {
+    context_.host = &here_;
+    context_.clock = &SystemClock();
+    TENON_CHECK(MakeDirs(near_.path()).ok());
+    original_ = WriteSegment(200);
+    far_.files[far_folder_.host_segment()] = original_;
+  }
+
+  std::string WriteSegment(int records) {
+    const std::string path = temp_ / "host.tj";
+    auto writer = journal::Writer::Open({path, "key", "host", &SystemClock(), false});
+    TENON_CHECK(writer.ok());
+    for (int i = 0; i < records; ++i) {
+      TENON_CHECK(writer->Append(run::Output{run::Stream::kStdout, std::string(100, 'x')}).ok());
+    }
+    TENON_CHECK(writer->Sync().ok());
+    return ReadFile(path).value();
+  }
+  Place FarPlace() {
+    Place place;
+    place.host = &far_;
+    place.home = run::Home("/far");
+    return place;
+  }
+  std::string Copied() { return ReadFile(near_.host_segment()).value(); }
+
+  TempFolder temp_;
+  Context context_{run::Home(temp_ / "home")};
+  transport::LocalHost here_;
+  run::RunFolder near_{context_.home, "p_1"};
+  run::RunFolder far_folder_{run::Home("/far"), "p_1"};
+  FakeFar far_;
+  std::string original_;
+};
+
+TEST_F(MirrorTest, CutsAnywhereLoseNothingAndRepeatNothing) {
+  std::minstd_rand random(3);
+  Mirror mirror(context_, FarPlace(), "p_1");
+  int cuts = 0;
+  for (int step = 0; step < 100'000 && Copied() != original_; ++step) {
+    if (step % 3 == 0) far_.drop_after = 1 + random() % 2000;
+    auto heard = mirror.Wait(0);
+    if (!heard.ok()) ++cuts;
+    ASSERT_TRUE(original_.starts_with(Copied()));
+  }
+  EXPECT_EQ(Copied(), original_);
+  EXPECT_GT(cuts, 5);
+}
+
+TEST_F(MirrorTest, ATornTailIsNotCopiedBecauseItMayBeWrittenAnew) {
+  far_.files[far_folder_.host_segment()] = original_.substr(0, original_.size() - 7);
+  far_.locked = false;
+  Mirror mirror(context_, FarPlace(), "p_1");
+  ASSERT_EQ(*mirror.CatchUp(), Mirror::Heard::kEnded);
+  const std::string before = Copied();
+  EXPECT_LT(before.size(), original_.size() - 7);
+  // Whoever recovers the run cuts the tail off and goes on with other bytes.
+  const std::string longer = WriteSegment(0);
+  far_.files[far_folder_.host_segment()] = before + original_.substr(before.size());
+  ASSERT_EQ(*mirror.CatchUp(), Mirror::Heard::kEnded);
+  EXPECT_EQ(Copied(), original_);
+}
+
+TEST_F(MirrorTest, ACopyThatAKilledClientLeftHalfWrittenIsMended) {
+  ASSERT_TRUE(WriteFileAtomically(near_.host_segment(), original_.substr(0, 5000), 0600,
+                                  Durability::kProcess)
+                  .ok());
+  Mirror mirror(context_, FarPlace(), "p_1");
+  ASSERT_TRUE(mirror.CatchUp().ok());
+  EXPECT_EQ(Copied(), original_);
+}
+
+TEST_F(MirrorTest, TwoFollowersOfOneHomeDoNotBothCopy) {
+  Mirror first(context_, FarPlace(), "p_1");
+  ASSERT_TRUE(first.Wait(0).ok());
+  Mirror second(context_, FarPlace(), "p_1");
+  const std::string before = Copied();
+  ASSERT_TRUE(second.CatchUp().ok());
+  EXPECT_EQ(Copied(), before);
+}
+
+TEST_F(MirrorTest, ARunTheHostHasNotIsToldFromOneThatEnded) {
+  far_.locked = false;
+  {
+    Mirror mirror(context_, FarPlace(), "p_1");
+    Mirror::Heard heard = Mirror::Heard::kMore;
+    while (heard == Mirror::Heard::kMore) heard = *mirror.Wait(0);
+    EXPECT_EQ(heard, Mirror::Heard::kEnded);
+  }
+  far_.files.clear();
+  ASSERT_TRUE(RemoveFile(near_.host_segment()).ok());
+  Mirror mirror(context_, FarPlace(), "p_1");
+  EXPECT_EQ(*mirror.Wait(0), Mirror::Heard::kUnknown);
+  EXPECT_EQ(*mirror.CatchUp(), Mirror::Heard::kUnknown);
+}
+
+TEST_F(MirrorTest, BytesNobodyAskedForAreRefused) {
+  Mirror mirror(context_, FarPlace(), "p_1");
+  ASSERT_TRUE(mirror.Wait(0).ok());
+  // Another home's journal under the same name.
+  far_.files[far_folder_.host_segment()] = std::string(original_.size(), 'z');
+  auto caught = mirror.CatchUp();
+  EXPECT_TRUE(original_.starts_with(Copied()));
+}
+
+}  // namespace
+}  // namespace tenon::engine

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/reach.h"
+
+#include "launch/embedded_runner.h"
+#include "secrets/store.h"
+
+namespace tenon::engine {
+namespace {
+
+std::optional<transport::AgentProgram> ProgramFor(const std::string& machine) {
+  const launch::EmbeddedProgram* program = launch::FindEmbeddedRunner(machine);
+  if (program == nullptr) return std::nullopt;
+  return transport::AgentProgram{std::string(program->hash),
+                                 [program] { return program->Bytes(); }};
+}
+
+void MakeLaunch(Reached* reached) {
+  reached->record.root = reached->host->root();
+  reached->record.machine = reached->host->machine();
+  reached->home = run::Home(reached->record.FarHome());
+  reached->launch = std::make_unique<launch::DirectLaunch>(
+      *reached->host, reached->home.root(),
+      launch::RunnerProgram{{}, {}, reached->host->agent_path()});
+}
+
+}  // namespace
+
+Result<transport::SshSecrets> SecretsFor(Context& context, const HostRecord& host) {
+  transport::SshSecrets answers;
+  secrets::Store store(context.home.root());
+  if (host.has_password) {
+    TENON_TRY(answers.password, store.Get(secrets::PasswordName(host.id)));
+  }
+  if (!host.identity_file.empty()) {
+    TENON_TRY(answers.passphrase, store.Get(secrets::PassphraseName(host.id)));
+  }
+  answers.ask_user = context.ask_user;
+  return answers;
+}
+
+Result<std::unique_ptr<Reached>> Reach(Context& context, const HostRecord& host) {
+  if (host.host_key.empty()) {
+    return Denied("the host key of " + host.target + " (" + host.address +
+                  ") has not been looked at yet, so nothing is sent there")
+        .WithHint("`tenon computetarget test " + host.target + "` shows it and asks you");
+  }
+  auto reached = std::make_unique<Reached>();
+  reached->record = host;
+  TENON_TRY(transport::SshTarget target, SshTargetOf(context.home, host));
+  TENON_TRY(transport::SshSecrets answers, SecretsFor(context, host));
+  reached->ssh = std::make_unique<transport::Ssh>(std::move(target), std::move(answers));
+  transport::SshHostOptions options;
+  options.root = host.root;
+  options.asked_root = host.asked_root;
+  options.machine = host.machine;
+  options.program = ProgramFor;
+  reached->host = std::make_unique<transport::SshHost>(*reached->ssh, std::move(options));
+  if (host.root.empty() || !ProgramFor(host.machine)) TENON_TRY_VOID(reached->host->Hello());
+  MakeLaunch(reached.get());
+  if (host.facts.empty()) TENON_TRY_VOID(Probe(context, *reached));
+  return reached;
+}
+
+Result<json::Object> Probe(Context& context, Reached& reached) {
+  TENON_TRY(json::Object facts, reached.launch->Probe());
+  reached.record.facts = facts;
+  reached.record.boot_id = json::GetString(facts, "boot_id");
+  reached.record.last_heard_us = context.clock->NowUs();
+  auto remembered = UpdateHost(context.home, reached.record.id, [&](HostRecord& host) {
+    host.root = reached.record.root;
+    host.machine = reached.record.machine;
+    host.facts = reached.record.facts;
+    host.boot_id = reached.record.boot_id;
+    host.last_heard_us = reached.record.last_heard_us;
+  });
+  // While it is being attached there is no record yet.
+  if (!remembered.ok() && remembered.error().kind != ErrorKind::kNotFound) {
+    return std::move(remembered).error();
+  }
+  return facts;
+}
+
+Environment LoginEnvironment(const HostRecord& host) {
+  Environment environment;
+  if (const json::Object* told = json::GetObject(host.facts, "login_environment")) {
+    for (const auto& [name, value] : *told) {
+      if (value.is_string()) {
+        environment[json::DecodeBytes(name)] =
+            json::DecodeBytes(std::string_view(value.get_string()));
+      }
+    }
+  }
+  return environment;
+}
+
+}  // namespace tenon::engine

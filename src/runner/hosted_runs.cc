@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/hosted_runs.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/process.h"
+#include "journal/fold.h"
+#include "journal/reader.h"
+#include "runner/facts.h"
+
+namespace tenon::runner {
+namespace {
+
+// What the segment says, as far as it can be read.
+journal::SegmentFold FoldSegment(const std::string& path, std::string_view name) {
+  journal::SegmentFold fold;
+  auto reader = journal::Reader::Open(path);
+  if (!reader.ok()) return fold;
+  for (;;) {
+    auto record = reader->Next();
+    if (!record.ok() || !*record) return fold;
+    (void)fold.Apply(**record, name).ok();
+  }
+}
+
+void AddHash(const std::string& hex, std::vector<Hash>* to) {
+  if (auto hash = Hash::FromHex(hex)) to->push_back(*hash);
+}
+
+HostedRun LookAtRun(const run::Home& home, const std::string& id) {
+  const run::RunFolder folder(home, id);
+  HostedRun run;
+  run.id = id;
+  if (auto spec = ReadSpec(folder.spec()); spec.ok()) run.spec = std::move(*spec);
+  run.alive = IsRunAlive(folder);
+  const journal::SegmentFold fold = FoldSegment(folder.host_segment(), run::kHostSegment);
+  run.state = fold.state.value_or(run::State::kNotStarted);
+  run.created_us = fold.first_us;
+  run.last_us = std::max(fold.last_us, ModifiedUs(folder.path()));
+  if (fold.end) {
+    run.over = true;
+    run.state = fold.end->state;
+    run.reason = fold.end->reason;
+    run.ended_us = fold.end_us;
+  }
+  AddHash(run.spec.tree, &run.trees);
+  AddHash(fold.outputs_tree, &run.trees);
+  for (const run::Artifact& artifact : fold.artifacts) AddHash(artifact.hash, &run.objects);
+  run.work_bytes = DiskBytes(folder.work());
+  run.bytes = DiskBytes(folder.path());
+  return run;
+}
+
+}  // namespace
+
+json::Object HostedRun::ToJson() const {
+  return {{"run_id", json::EncodeBytes(id)},
+          {"project", json::EncodeBytes(spec.project)},
+          {"target", json::EncodeBytes(spec.target)},
+          {"script", json::EncodeBytes(spec.script)},
+          {"state", run::StateName(state)},
+          {"reason", json::EncodeBytes(reason)},
+          {"created_us", created_us},
+          {"ended_us", ended_us},
+          {"bytes", bytes},
+          {"work_bytes", work_bytes},
+          {"alive", alive}};
+}
+
+uint64_t DiskBytes(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return 0;
+  uint64_t bytes = static_cast<uint64_t>(info.st_blocks) * 512;
+  if (!S_ISDIR(info.st_mode)) return bytes;
+  for (const std::string& name : ListDir(path).value_or({})) {
+    bytes += DiskBytes(JoinPath(path, name));
+  }
+  return bytes;
+}
+
+int64_t ModifiedUs(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return 0;
+  return int64_t{info.st_mtim.tv_sec} * 1'000'000 + info.st_mtim.tv_nsec / 1000;
+}
+
+bool IsRunAlive(const run::RunFolder& folder) {
+  const std::string segment = folder.host_segment();
+  if (!Exists(segment)) return false;
+  if (IsLockedByOther(segment).value_or(true)) return true;
+  // A container outlives its runner, but not the machine.
+  if (!Exists(folder.script_segment())) return false;
+  const auto facts = ReadFacts(segment);
+  if (!facts.ok() || facts->end || !facts->container) return false;
+  return !facts->runner || facts->runner->process.boot_id == BootId();
+}
+
+std::vector<std::string> RunIds(const run::Home& home) {
+  std::vector<std::string> ids = ListDir(home.runs()).value_or({});
+  std::erase_if(ids, [](const std::string& id) { return !run::IsValidRunId(id); });
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+std::vector<HostedRun> ListHostedRuns(const run::Home& home) {
+  std::vector<HostedRun> runs;
+  for (const std::string& id : RunIds(home)) runs.push_back(LookAtRun(home, id));
+  std::stable_sort(runs.begin(), runs.end(), [](const HostedRun& a, const HostedRun& b) {
+    return a.created_us > b.created_us;
+  });
+  return runs;
+}
+
+Activity LookAtActivity(const run::Home& home) {
+  Activity activity;
+  for (const std::string& id : RunIds(home)) {
+    const run::RunFolder folder(home, id);
+    activity.alive = activity.alive || IsRunAlive(folder);
+    activity.newest_run_us = std::max(activity.newest_run_us, ModifiedUs(folder.spec()));
+    activity.last_us = std::max(activity.last_us, ModifiedUs(folder.host_segment()));
+  }
+  activity.last_us = std::max(activity.last_us, activity.newest_run_us);
+  // Whoever is still sending files is going to want the machine.
+  for (const std::string& name : ListDir(home.incoming()).value_or({})) {
+    activity.last_us = std::max(activity.last_us, ModifiedUs(JoinPath(home.incoming(), name)));
+  }
+  return activity;
+}
+
+}  // namespace tenon::runner

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_RUNNER_SERVE_DATA_H_
+#define TENON_RUNNER_SERVE_DATA_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "runner/serve_link.h"
+#include "snapshot/data_folder.h"
+#include "snapshot/data_pieces.h"
+#include "snapshot/data_scan.h"
+
+namespace tenon::runner {
+
+// The requests about data sets (`data-…`). Each answers by itself; an Error is the link's. One put
+// at a time for each client.
+class ServeData {
+ public:
+  explicit ServeData(ServeLink& link) : link_(link) {}
+
+  // True: it was one of ours.
+  static bool Knows(const std::string& op) { return op.starts_with("data-"); }
+  Status Carry(const std::string& op, const json::Object& request, const std::string& body);
+
+ private:
+  Status Begin(const json::Object& request, const std::string& body);
+  Status Piece(const json::Object& request, const std::string& body);
+  Status Done();
+  Status List(const json::Object& request);
+  Status Files(const json::Object& request);
+  Status Get(const json::Object& request, const std::string& body);
+  Status Remove(const json::Object& request);
+  Status Stat(const json::Object& request);
+  Status Scan(const json::Object& request);
+  Status SendSet(const json::Object& request, const std::string& body,
+                 const snapshot::PutDataPiece& put);
+  Status SendScanned(const std::string& body, const snapshot::PutDataPiece& put);
+  std::function<Status(uint64_t)> Teller(Status* link);
+
+  ServeLink& link_;
+  std::unique_ptr<snapshot::DataReceiver> receiver_;  // of the put that goes on
+  std::optional<snapshot::DataScan> scan_;            // the last one
+  bool failed_ = false;                               // it has, and that was said
+};
+
+}  // namespace tenon::runner
+
+#endif  // TENON_RUNNER_SERVE_DATA_H_

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/serve_files.h"
+
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file.h"
+
+namespace tenon::runner {
+namespace {
+
+constexpr int64_t kLookEveryUs = 250'000;
+constexpr int64_t kSilenceUs = 5'000'000;
+constexpr size_t kPiece = 1u << 20;
+constexpr int64_t kMaxMode = 07777;
+// A read that brings less than this need not be told of the file's end.
+constexpr size_t kMaxFollowed = 1024;
+
+int64_t Now() { return SystemClock().MonotonicUs(); }
+
+Result<std::string> PathOf(const json::Object& object, std::string_view key = "path") {
+  std::string path = json::DecodeBytes(json::GetString(object, key));
+  if (path.empty() || path[0] != '/' || path.find('\0') != std::string::npos) {
+    return Invalid("reading the request: " + std::string(key) + " must be an absolute path");
+  }
+  return path;
+}
+
+struct NamedFile {
+  std::string path;
+  uint64_t position = 0;
+};
+
+Result<std::vector<NamedFile>> FilesOf(const json::Object& request, std::string_view position) {
+  std::vector<NamedFile> files;
+  const json::Array* list = json::GetArray(request, "files");
+  if (list == nullptr || list->empty() || list->size() > kMaxFollowed) {
+    return Invalid("reading the request: it names no files, or too many");
+  }
+  for (const json::Value& value : *list) {
+    if (!value.is_object()) return Invalid("reading the request: files has what is no object");
+    NamedFile file;
+    TENON_TRY(file.path, PathOf(value.get_object()));
+    const int64_t at = json::GetInt(value.get_object(), position);
+    if (at < 0) return Invalid("reading the request: a length below nothing");
+    file.position = static_cast<uint64_t>(at);
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+Result<bool> HasGrown(const std::vector<NamedFile>& files, std::vector<ino_t>* inodes) {
+  size_t missing = 0;
+  for (size_t i = 0; i < files.size(); ++i) {
+    struct stat now {};
+    ino_t& first = (*inodes)[i];
+    if (::stat(files[i].path.c_str(), &now) != 0) {
+      if (errno != ENOENT) return FromErrno("watching " + files[i].path, errno);
+      if (first != 0) return true;
+      ++missing;
+      continue;
+    }
+    if (first == 0) first = now.st_ino;
+    if (static_cast<uint64_t>(now.st_size) > files[i].position || now.st_ino != first) return true;
+  }
+  if (missing == files.size()) return FromErrno("watching " + files[0].path, ENOENT);
+  return false;
+}
+
+// One `follow`, from its beginning to the next request.
+class Following {
+ public:
+  Following(ServeLink& link, FileWatch& watch, const std::vector<NamedFile>& files,
+            std::string lock)
+      : link_(link), watch_(watch), lock_(std::move(lock)) {
+    for (const NamedFile& file : files) files_.push_back({file.path, file.position, {}, 0, false});
+  }
+
+  Status Run() {
+    for (const File& file : files_) watch_.Add(file.path);
+    if (!lock_.empty()) watch_.Add(lock_);
+    last_sent_us_ = Now();
+    for (bool closed = true;;) {
+      // The lock is looked at first: if nobody holds it, what is there now is all there will be.
+      const std::optional<bool> held = LookAtLock(closed);
+      TENON_TRY(const bool interrupted, SendNews());
+      if (interrupted) return {};
+      if (held && held != told_held_) {
+        told_held_ = held;
+        TENON_TRY_VOID(Send({{"locked", *held}}));
+      }
+      if (Now() - last_sent_us_ >= kSilenceUs) TENON_TRY_VOID(Send({{"alive", true}}));
+      const int64_t wait = std::min(kLookEveryUs, last_sent_us_ + kSilenceUs - Now());
+      TENON_TRY(const bool request, link_.WaitForRequest(wait, watch_.fd()));
+      if (request) return {};
+      closed = watch_.TakeEvents();
+    }
+  }
+
+ private:
+  struct File {
+    std::string path;
+    uint64_t sent = 0;
+    UniqueFd fd;
+    ino_t inode = 0;
+    bool there = false;
+  };
+
+  Status Send(const json::Object& head) {
+    last_sent_us_ = Now();
+    return link_.Send(head);
+  }
+
+  // nullopt: not known, or not the time to look.
+  std::optional<bool> LookAtLock(bool closed) {
+    if (lock_.empty()) return std::nullopt;
+    if (!closed && Now() - looked_us_ < kLookEveryUs) return std::nullopt;
+    looked_us_ = Now();
+    auto locked = IsLockedByOther(lock_);
+    if (!locked.ok()) return std::nullopt;
+    return *locked;
+  }
+
+  // True: a request came meanwhile.
+  Result<bool> SendNews() {
+    for (size_t i = 0; i < files_.size(); ++i) {
+      TENON_TRY_VOID(LookAt(i));
+      File& file = files_[i];
+      while (file.there) {
+        TENON_TRY(const bool more, SendPiece(i, file));
+        if (!more) break;
+        TENON_TRY(const bool request, link_.WaitForRequest(0));
+        if (request) return true;
+      }
+    }
+    return false;
+  }
+
+  // Opens what has appeared or was replaced, tells of what has gone.
+  Status LookAt(size_t index) {
+    File& file = files_[index];
+    struct stat named {};
+    if (::stat(file.path.c_str(), &named) != 0) {
+      if (!std::exchange(file.there, false)) return {};
+      file.fd.Reset();
+      return Send({{"missing", index}});
+    }
+    if (file.there && named.st_ino == file.inode) return {};
+    auto opened = OpenFile(file.path, O_RDONLY);
+    if (!opened.ok()) return {};
+    file.fd = std::move(*opened);
+    file.inode = named.st_ino;
+    file.there = true;
+    watch_.Add(file.path);
+    return {};
+  }
+
+  // True: there may be more.
+  Result<bool> SendPiece(size_t index, File& file) {
+    struct stat now {};
+    if (::fstat(file.fd.get(), &now) != 0 || static_cast<uint64_t>(now.st_size) <= file.sent) {
+      return false;
+    }
+    const size_t length =
+        std::min<uint64_t>(static_cast<uint64_t>(now.st_size) - file.sent, kPiece);
+    const std::string head = EncodeFrame({{"file", index}, {"offset", file.sent}});
+    frame_.resize(head.size() + length);
+    head.copy(frame_.data(), head.size());
+    auto got = ReadAt(file.fd.get(), {frame_.data() + head.size(), length}, file.sent);
+    if (!got.ok() || *got == 0) return false;
+    frame_.resize(head.size() + *got);
+    for (int i = 0; i < 4; ++i) frame_[4 + i] = static_cast<char>(*got >> (8 * i));
+    file.sent += *got;
+    TENON_TRY_VOID(link_.SendEncoded(frame_));
+    last_sent_us_ = Now();
+    return true;
+  }
+
+  ServeLink& link_;
+  FileWatch& watch_;
+  const std::string lock_;
+  std::vector<File> files_;
+  std::string frame_;
+  std::optional<bool> told_held_;
+  int64_t last_sent_us_ = 0, looked_us_ = 0;
+};
+
+}  // namespace
+
+// --- FileWatch ---
+
+void FileWatch::Add(const std::string& path) {
+  if (!std::exchange(tried_, true)) inotify_.Reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (!inotify_.valid()) return;
+  int watch = ::inotify_add_watch(inotify_.get(), path.c_str(),
+                                  IN_MODIFY | IN_CLOSE_WRITE | IN_MOVE_SELF | IN_DELETE_SELF);
+  if (watch < 0) {
+    watch = ::inotify_add_watch(inotify_.get(), DirName(path).c_str(), IN_CREATE | IN_MOVED_TO);
+  }
+  if (watch >= 0) watches_.insert(watch);
+}
+
+void FileWatch::Clear() {
+  for (const int watch : watches_) ::inotify_rm_watch(inotify_.get(), watch);
+  watches_.clear();
+  if (inotify_.valid()) (void)TakeEvents();
+}
+
+bool FileWatch::TakeEvents() {
+  if (!inotify_.valid()) return false;
+  bool closed = false;
+  alignas(inotify_event) char events[4096];
+  for (;;) {
+    const ssize_t count = ::read(inotify_.get(), events, sizeof events);
+    if (count <= 0) return closed;
+    for (ssize_t at = 0; at < count;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(events + at);
+      closed = closed || (event->mask & (IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF)) != 0;
+      at += static_cast<ssize_t>(sizeof *event + event->len);
+    }
+  }
+}
+
+// --- ServeFiles ---
+
+Status ServeFiles::Put(const json::Object& request, const std::string& body) {
+  const auto put = [&]() -> Status {
+    TENON_TRY(const std::string path, PathOf(request));
+    const int64_t mode = json::GetInt(request, "mode", 0600);
+    if (mode < 0 || mode > kMaxMode) return Invalid("reading the request: mode is none");
+    TENON_TRY_VOID(MakeDirs(DirName(path)));
+    return WriteFileAtomically(path, body, static_cast<mode_t>(mode), Durability::kPowerLoss);
+  };
+  Status done = put();
+  return done.ok() ? link_.Ok() : link_.Fail(done.error());
+}
+
+Status ServeFiles::Read(const json::Object& request) {
+  const auto read = [&]() -> Result<std::string> {
+    TENON_TRY(const std::string path, PathOf(request));
+    const int64_t offset = json::GetInt(request, "offset"), max = json::GetInt(request, "max");
+    if (offset < 0 || max < 0) return Invalid("reading the request: a length below nothing");
+    TENON_TRY(const UniqueFd fd, OpenFile(path, O_RDONLY));
+    struct stat info {};
+    if (::fstat(fd.get(), &info) != 0) return FromErrno("reading " + path, errno);
+    const int64_t there = std::max<int64_t>(info.st_size - offset, 0);
+    std::string bytes(static_cast<size_t>(std::min({max, there, int64_t{kMaxFrameBody}})), '\0');
+    TENON_TRY(const size_t count, ReadAt(fd.get(), bytes, static_cast<uint64_t>(offset)));
+    bytes.resize(count);
+    return bytes;
+  };
+  auto bytes = read();
+  if (!bytes.ok()) return link_.Fail(bytes.error());
+  return link_.Send({{"ok", true}}, *bytes);
+}
+
+Status ServeFiles::Locked(const json::Object& request) {
+  const auto look = [&]() -> Result<bool> {
+    TENON_TRY(const std::string path, PathOf(request));
+    return IsLockedByOther(path);
+  };
+  auto locked = look();
+  if (!locked.ok()) return link_.Fail(locked.error());
+  return link_.Send({{"ok", true}, {"locked", *locked}});
+}
+
+Status ServeFiles::Wait(const json::Object& request) {
+  auto files = FilesOf(request, "size");
+  if (!files.ok()) return link_.Fail(files.error());
+  const int64_t deadline_us =
+      Now() + std::clamp<int64_t>(json::GetInt(request, "timeout_us"), 0, int64_t{1} << 50);
+  std::vector<ino_t> inodes(files->size(), 0);
+  for (const NamedFile& file : *files) watch_.Add(file.path);
+  for (;;) {
+    auto grown = HasGrown(*files, &inodes);
+    const int64_t left = deadline_us - Now();
+    if (!grown.ok() || *grown || left <= 0) {
+      watch_.Clear();
+      if (!grown.ok()) return link_.Fail(grown.error());
+      return link_.Send({{"ok", true}, {"grew", *grown}});
+    }
+    // A client that goes, or wants something else, does not wait any longer.
+    TENON_TRY(const bool request_came,
+              link_.WaitForRequest(std::min(left, kLookEveryUs), watch_.fd()));
+    if (request_came) {
+      watch_.Clear();
+      return link_.Send({{"ok", true}, {"grew", false}});
+    }
+    (void)watch_.TakeEvents();
+  }
+}
+
+Status ServeFiles::Follow(const json::Object& request) {
+  auto files = FilesOf(request, "offset");
+  if (!files.ok()) return link_.Fail(files.error());
+  std::string lock;
+  if (request.contains("lock") && !json::GetString(request, "lock").empty()) {
+    auto path = PathOf(request, "lock");
+    if (!path.ok()) return link_.Fail(path.error());
+    lock = std::move(*path);
+  }
+  Status followed = Following(link_, watch_, *files, std::move(lock)).Run();
+  watch_.Clear();
+  if (!followed.ok()) return followed;
+  return link_.Send({{"ok", true}, {"end", true}});
+}
+
+}  // namespace tenon::runner

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/serve_link.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/file.h"
+#include "run/verbs.h"
+
+namespace tenon::runner {
+namespace {
+
+constexpr size_t kRead = 256u << 10;
+constexpr int kPipeBytes = 1 << 20;
+
+}  // namespace
+
+ServeLink::ServeLink(int in, int out) : in_(in), out_(out), buffer_(kRead, '\0') {
+  for (const int fd : {in, out}) {
+    const int flags = ::fcntl(fd, F_GETFL);
+    if (flags >= 0) ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+    // Fails on anything but a pipe, and where a user has too many large ones: then it is slower.
+    (void)::fcntl(fd, F_SETPIPE_SZ, kPipeBytes);
+  }
+}
+
+Status ServeLink::ReadSome() {
+  const ssize_t count = ::read(in_, buffer_.data(), buffer_.size());
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return {};
+  // A reset connection is an end like others.
+  if (count <= 0) {
+    ended_ = true;
+    return {};
+  }
+  reader_.Feed(std::string_view(buffer_.data(), static_cast<size_t>(count)));
+  some_ = true;
+  return {};
+}
+
+Result<std::optional<Frame>> ServeLink::Next() {
+  while (!next_) {
+    TENON_TRY(next_, reader_.Next());
+    if (next_) break;
+    if (ended_) return std::optional<Frame>();
+    TENON_TRY_VOID(ReadSome());
+  }
+  some_ = false;
+  return std::exchange(next_, std::nullopt);
+}
+
+Result<bool> ServeLink::WaitForRequest(int64_t timeout_us, int also) {
+  if (!next_) {
+    TENON_TRY(next_, reader_.Next());
+  }
+  if (next_ || some_ || ended_) return true;
+  pollfd fds[2] = {{in_, POLLIN, 0}, {also, POLLIN, 0}};
+  const int64_t ms = std::clamp<int64_t>((timeout_us + 999) / 1000, 0, 1 << 30);
+  if (::poll(fds, 2, static_cast<int>(ms)) <= 0 || fds[0].revents == 0) return false;
+  TENON_TRY_VOID(ReadSome());
+  return some_ || ended_;
+}
+
+Status ServeLink::Send(const json::Object& head, std::string_view body) {
+  if (head.contains("ok")) answered_ok_ = json::GetBool(head, "ok");
+  return SendEncoded(EncodeFrame(head, body));
+}
+
+Status ServeLink::SendEncoded(std::string_view bytes) { return WriteAll(out_, bytes); }
+
+Status ServeLink::Fail(const Error& error) {
+  json::Object told = run::ErrorToJson(error);
+  // Paths in it may be any bytes.
+  told["message"] = json::EncodeBytes(error.message);
+  return Send({{"ok", false}, {"error", std::move(told)}});
+}
+
+}  // namespace tenon::runner

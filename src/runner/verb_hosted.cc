@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/verb_hosted.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
+#include <unordered_set>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "runner/hosted_runs.h"
+#include "runner/serve_objects.h"
+#include "runner/verb_sweep.h"
+#include "snapshot/object_store.h"
+#include "snapshot/transfer.h"
+#include "snapshot/unpack.h"
+
+namespace tenon::runner {
+namespace {
+
+constexpr int64_t kHourUs = int64_t{3600} * 1'000'000;
+constexpr int64_t kDayUs = 24 * kHourUs;
+constexpr int64_t kKeepWorkUs = 7 * kDayUs;
+constexpr int64_t kUsualKeepUs = 30 * kDayUs;
+constexpr std::string_view kRunnerName = "tenon-runner-";
+// Files that an upload of a runner leaves when it is cut off.
+constexpr std::string_view kHalfRunners[] = {".new.", ".try."};
+
+int64_t NowUs() { return SystemClock().NowUs(); }
+
+bool StartsWithAny(std::string_view text, std::span<const std::string_view> beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view one) { return text.starts_with(one); });
+}
+
+// Programs that some process of this machine is, as far as we may see.
+std::set<std::string> RunningPrograms() {
+  std::set<std::string> programs;
+  for (const std::string& pid : ListDir("/proc").value_or({})) {
+    if (pid.empty() || pid[0] < '0' || pid[0] > '9') continue;
+    if (auto path = ReadLink("/proc/" + pid + "/exe"); path.ok()) programs.insert(*path);
+  }
+  return programs;
+}
+
+class Cleaner {
+ public:
+  explicit Cleaner(const HostedRequest& request) : request_(request), home_(request.home) {}
+
+  void Run() {
+    runs_ = ListHostedRuns(home_);
+    for (const std::string& id : request_.remove) RemoveAsked(id);
+    if (!request_.clean) return;
+    for (const HostedRun& run : std::vector<HostedRun>(runs_)) ApplyPolicy(run);
+    RemovePartialUploads();
+    RemoveRunners(home_.bin());
+    if (home_.root().ends_with("/host")) RemoveRunners(JoinPath(DirName(home_.root()), "bin"));
+    if (auto collected = CollectObjects(); !collected.ok()) {
+      Keep("objects", collected.error().message);
+    }
+  }
+
+  Result<json::Object> Tell() {
+    json::Object answer;
+    json::Array runs;
+    int64_t last_run = 0, last_end = 0;
+    bool alive = false;
+    for (const HostedRun& run : runs_) {
+      runs.push_back(run.ToJson());
+      last_run = std::max(last_run, run.created_us);
+      last_end = std::max(last_end, run.over ? run.ended_us : run.last_us);
+      alive = alive || run.alive;
+    }
+    answer["runs"] = std::move(runs);
+    TellSizes(&answer);
+    answer["last_run_us"] = last_run;
+    answer["idle_since_us"] = alive ? 0 : last_end;
+    answer["removed"] = std::move(removed_);
+    answer["kept"] = std::move(kept_);
+    answer["bytes_freed"] = bytes_freed_;
+    return answer;
+  }
+
+ private:
+  void TellSizes(json::Object* answer) {
+    const std::string data = JoinPath(home_.root(), "data");
+    (*answer)["environments_bytes"] = DiskBytes(home_.environments());
+    (*answer)["objects_bytes"] = DiskBytes(home_.objects()) + DiskBytes(home_.incoming());
+    (*answer)["cache_bytes"] = DiskBytes(home_.cache()) + DiskBytes(home_.tools());
+    (*answer)["data_bytes"] = DiskBytes(data);
+    uint64_t other = 0;
+    const std::set<std::string> counted = {"environments", "objects", "incoming", "cache",
+                                           "tools",        "data",    "runs"};
+    for (const std::string& name : ListDir(home_.root()).value_or({})) {
+      if (!counted.contains(name)) other += DiskBytes(JoinPath(home_.root(), name));
+    }
+    (*answer)["other_bytes"] = other;
+    (*answer)["disk_free_bytes"] = FreeBytes(home_.root()).value_or(0);
+  }
+
+  void Keep(const std::string& name, const std::string& why) {
+    kept_.push_back(
+        json::Object{{"name", json::EncodeBytes(name)}, {"why", json::EncodeBytes(why)}});
+  }
+
+  void RemoveAsked(const std::string& id) {
+    const auto found = std::find_if(runs_.begin(), runs_.end(),
+                                    [&](const HostedRun& run) { return run.id == id; });
+    if (found == runs_.end()) {
+      removed_.push_back(json::Value(json::EncodeBytes(id)));
+      return;
+    }
+    RemoveRun(HostedRun(*found));
+  }
+
+  void RemoveRun(const HostedRun& run) {
+    if (run.alive) return Keep(run.id, "it goes on");
+    const run::RunFolder folder(home_, run.id);
+    if (!request_.dry_run) {
+      if (auto gone = RemoveRunFolder(folder, run.id); !gone.ok()) {
+        return Keep(run.id, gone.error().message);
+      }
+      std::erase_if(runs_, [&](const HostedRun& one) { return one.id == run.id; });
+    }
+    bytes_freed_ += run.bytes;
+    removed_.push_back(json::Value(json::EncodeBytes(run.id)));
+  }
+
+  Status RemoveRunFolder(const run::RunFolder& folder, const std::string& id) {
+    // Nobody begins or recovers it meanwhile.
+    std::optional<FileLock> lock;
+    if (Exists(folder.host_segment())) {
+      TENON_TRY(lock, FileLock::Take(folder.host_segment(), /*wait=*/false));
+    }
+    if (Exists(folder.script_segment())) {
+      // What an engine does not give up now is swept when it can be, by its label.
+      (void)Sweep({request_.home, {id}, false, false}).ok();
+    }
+    return RemoveTree(folder.path());
+  }
+
+  void ApplyPolicy(const HostedRun& run) {
+    if (run.alive) return;
+    const int64_t age = NowUs() - (run.over ? run.ended_us : run.last_us);
+    if (age >= request_.keep_us) return RemoveRun(run);
+    const bool work = run.work_bytes > 0 && !run.spec.keep;
+    if (!work || age < std::min(request_.keep_us, kKeepWorkUs)) return;
+    if (!request_.dry_run && !RemoveTree(run::RunFolder(home_, run.id).work()).ok()) return;
+    bytes_freed_ += run.work_bytes;
+    for (HostedRun& one : runs_) {
+      if (one.id != run.id || request_.dry_run) continue;
+      one.bytes -= std::min(one.bytes, one.work_bytes);
+      one.work_bytes = 0;
+    }
+  }
+
+  void RemoveOldFile(const std::string& path) {
+    const uint64_t bytes = DiskBytes(path);
+    if (!request_.dry_run && !RemoveFile(path).ok()) return;
+    bytes_freed_ += bytes;
+  }
+
+  void RemovePartialUploads() {
+    for (const std::string& name : ListDir(home_.incoming()).value_or({})) {
+      const std::string path = JoinPath(home_.incoming(), name);
+      if (NowUs() - ModifiedUs(path) < std::clamp(request_.keep_us, kHourUs, kDayUs)) continue;
+      if (!IsLockedByOther(path).value_or(true)) RemoveOldFile(path);
+    }
+  }
+
+  // Of other versions, unless a process is one; a client that still has that version sends it
+  // again.
+  void RemoveRunners(const std::string& folder) {
+    const std::set<std::string> running = RunningPrograms();
+    for (const std::string& name : ListDir(folder).value_or({})) {
+      const bool half = StartsWithAny(name, kHalfRunners);
+      if (!half && !name.starts_with(kRunnerName)) continue;
+      const std::string path = JoinPath(folder, name);
+      const int64_t least = half ? kDayUs : std::max(request_.keep_us, kHourUs);
+      if (NowUs() - ModifiedUs(path) < least) continue;
+      char real[PATH_MAX];
+      const bool known = ::realpath(path.c_str(), real) != nullptr;
+      if (known && !running.contains(real)) RemoveOldFile(path);
+    }
+  }
+
+  // Every object that a run that is left, a kept tree or data name.
+  Status CollectObjects() {
+    if (!IsDirectory(home_.objects())) return {};
+    std::unordered_set<Hash> live, named;
+    for (const HostedRun& run : runs_) {
+      named.insert(run.trees.begin(), run.trees.end());
+      live.insert(run.objects.begin(), run.objects.end());
+    }
+    AddKeptTrees(&named);
+    if (request_.dry_run) return {};
+    TENON_TRY(auto store, snapshot::ObjectStore::Open(home_.objects()));
+    const int64_t age = std::clamp(request_.keep_us, kHourUs, kDayUs);
+    TENON_TRY(const auto marked, snapshot::ForgetOldTrees(home_.complete_trees(), age, named));
+    named.insert(marked.begin(), marked.end());
+    for (const Hash& tree : named) {
+      auto reached = snapshot::Reachable(store, tree, &live);
+      // A run whose files never came has nothing here to be kept.
+      if (reached.ok() || !store.Has(tree)) continue;
+      return std::move(reached).error().Wrap("finding the objects of tree " + tree.Hex());
+    }
+    TENON_TRY(const auto removed, store.Collect(live, age));
+    bytes_freed_ += removed.bytes_on_disk;
+    return {};
+  }
+
+  void AddKeptTrees(std::unordered_set<Hash>* named) {
+    for (const std::string& name : ListDir(JoinPath(home_.root(), "kept-trees")).value_or({})) {
+      if (auto hash = Hash::FromHex(name)) named->insert(*hash);
+    }
+    const std::string data = JoinPath(home_.root(), "data");
+    for (const std::string& name : ListDir(data).value_or({})) {
+      if (!name.ends_with(".json")) continue;
+      auto text = ReadFile(JoinPath(data, name));
+      auto value = text.ok() ? json::Parse(*text) : Result<json::Value>(text.error());
+      if (!value.ok() || !value->is_object()) continue;
+      if (auto hash = Hash::FromHex(json::GetString(value->get_object(), "tree"))) {
+        named->insert(*hash);
+      }
+    }
+  }
+
+  const HostedRequest& request_;
+  const run::Home home_;
+  std::vector<HostedRun> runs_;
+  json::Array removed_, kept_;
+  uint64_t bytes_freed_ = 0;
+};
+
+}  // namespace
+
+Result<json::Object> AnswerHosted(const HostedRequest& request) {
+  Cleaner cleaner(request);
+  cleaner.Run();
+  return cleaner.Tell();
+}
+
+void CleanHostedHome(const std::string& home) {
+  if (!home.ends_with("/host") || !Exists(JoinPath(home, kHostedMark))) return;
+  const std::string mark = JoinPath(home, "cleaned");
+  if (Exists(mark) && NowUs() - ModifiedUs(mark) < kDayUs) return;
+  auto only_one = FileLock::Take(mark, /*wait=*/false);
+  if (!only_one.ok() || ::utimensat(AT_FDCWD, mark.c_str(), nullptr, 0) != 0) return;
+  (void)::setpriority(PRIO_PROCESS, 0, 10);
+  HostedRequest request;
+  request.home = home;
+  request.clean = true;
+  request.keep_us = kUsualKeepUs;
+  Cleaner(request).Run();
+}
+
+}  // namespace tenon::runner

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/verb_serve.h"
+
+#include <signal.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/process.h"
+#include "run/verbs.h"
+#include "runner/account.h"
+#include "runner/serve_data.h"
+#include "runner/serve_files.h"
+#include "runner/serve_link.h"
+#include "runner/serve_objects.h"
+
+namespace tenon::runner {
+namespace {
+
+constexpr int64_t kLongestRunMs = 1 << 30;
+// Both streams of a program together must fit into a frame.
+constexpr size_t kMaxStream = kMaxFrameBody / 2;
+
+json::Object HelloAnswer() {
+  const Account account = OurAccount(CurrentEnvironment());
+  struct utsname names {};
+  (void)::uname(&names);
+  return {{"ok", true},
+          {"now_us", SystemClock().NowUs()},
+          {"boot_id", BootId()},
+          {"machine", names.machine},
+          {"user", json::EncodeBytes(account.user)},
+          {"uid", static_cast<int64_t>(::getuid())},
+          {"user_home", json::EncodeBytes(account.home)}};
+}
+
+Result<CaptureResult> RunProgram(const json::Object& request, const std::string& input) {
+  std::vector<std::string> argv;
+  const json::Array* words = json::GetArray(request, "argv");
+  for (const json::Value& word : words ? *words : json::Array()) {
+    if (!word.is_string()) return Invalid("reading the request: argv has what is no text");
+    argv.push_back(json::DecodeBytes(std::string_view(word.get_string())));
+    if (argv.back().find('\0') != std::string::npos) {
+      return Invalid("reading the request: argv has a NUL in it");
+    }
+  }
+  if (argv.empty()) return Invalid("reading the request: argv is empty");
+  const int64_t timeout = json::GetInt(request, "timeout_ms");
+  if (timeout < 0 || timeout > kLongestRunMs) {
+    return Invalid("reading the request: timeout_ms is no time");
+  }
+  return RunAndCapture(argv, "", input, static_cast<int>(timeout), kMaxStream);
+}
+
+class Agent {
+ public:
+  Agent(int in, int out) : link_(in, out), files_(link_), objects_(link_), data_(link_) {}
+
+  // An Error: the link's.
+  Status Run() {
+    for (;;) {
+      TENON_TRY(const auto frame, link_.Next());
+      if (!frame) return {};
+      TENON_TRY_VOID(Carry(*frame));
+    }
+  }
+
+  ServeLink& link() { return link_; }
+
+ private:
+  Status Carry(const Frame& frame) {
+    const json::Object& request = frame.head;
+    const std::string op = json::GetString(request, "op");
+    if (op == "objects" || op == "piece") {
+      objects_.Take(request, frame.body);
+      return {};
+    }
+    if (json::GetBool(request, "if_ok") && !link_.answered_ok()) {
+      return link_.Send({{"ok", false}, {"skipped", true}});
+    }
+    if (ServeData::Knows(op)) return data_.Carry(op, request, frame.body);
+    if (op == "have") return objects_.Have(request);
+    if (op == "get") return objects_.Get(request);
+    if (op == "run") return AnswerRun(request, frame.body);
+    if (op == "hello") return link_.Send(HelloAnswer());
+    return AboutFiles(op, request, frame.body);
+  }
+
+  Status AboutFiles(const std::string& op, const json::Object& request, const std::string& body) {
+    if (op == "put") return files_.Put(request, body);
+    if (op == "read") return files_.Read(request);
+    if (op == "locked") return files_.Locked(request);
+    if (op == "wait") return files_.Wait(request);
+    if (op == "follow") return files_.Follow(request);
+    return link_.Fail(Invalid("the agent knows no request \"" + op + "\"")
+                          .WithHint("the client is of another version"));
+  }
+
+  Status AnswerRun(const json::Object& request, const std::string& input) {
+    auto ran = RunProgram(request, input);
+    if (!ran.ok()) return link_.Fail(ran.error());
+    TENON_TRY_VOID(link_.Send({{"ok", true},
+                               {"code", ran->status.code},
+                               {"signal", ran->status.signal},
+                               {"timed_out", ran->timed_out},
+                               {"out_bytes", ran->out.size()}},
+                              ran->out + ran->err));
+    if (ran->status.AsShell() != 0 || ran->timed_out) link_.CountAsFailed();
+    return {};
+  }
+
+  ServeLink link_;
+  ServeFiles files_;
+  ServeObjects objects_;
+  ServeData data_;
+};
+
+}  // namespace
+
+int Serve(int in, int out) {
+  ::signal(SIGHUP, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);
+  if (!WriteAll(out, run::kAgentGreeting).ok()) return 0;
+  Agent agent(in, out);
+  Status ended = agent.Run();
+  if (ended.ok() || ended.error().kind != ErrorKind::kCorrupt) return 0;
+  (void)agent.link().Fail(ended.error()).ok();
+  return 1;
+}
+
+}  // namespace tenon::runner

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snapshot/transfer.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/compress.h"
+#include "base/file.h"
+#include "snapshot/le.h"
+#include "snapshot/pack.h"
+
+namespace tenon::snapshot {
+namespace {
+
+constexpr size_t kBatch = 512u << 10;
+constexpr size_t kPiece = 1u << 20;
+constexpr size_t kMaxBody = 64u << 20;
+constexpr size_t kEntryHead = 32 + 4;
+constexpr int kBatchLevel = 3, kPieceLevel = 1;
+// After this many pieces that did not become smaller the rest of the object goes as it is.
+constexpr int kGiveUpAfter = 4;
+constexpr size_t kTooSmallToTry = 128;
+// A cut costs at most this much.
+constexpr uint64_t kFlushEvery = 64u << 20;
+// Nobody sends so many large objects at the same time.
+constexpr size_t kMaxOpen = 16;
+constexpr int kOpenTries = 100;
+
+bool Pays(size_t compressed, size_t raw) { return compressed + raw / 10 < raw; }
+
+}  // namespace
+
+// --- sending ---
+
+ObjectSender::ObjectSender(const ObjectStore& store, Put put)
+    : store_(store), put_(std::move(put)) {}
+
+Status ObjectSender::Send(const Hash& hash, uint64_t size, uint64_t offset) {
+  if (size >= kLargeObject) return SendLarge(hash, size, offset);
+  TENON_TRY(const std::string bytes, store_.Read(hash, kMaxBody));
+  if (bytes.size() >= kLargeObject) return SendLarge(hash, bytes.size(), offset);
+  raw_bytes_ += bytes.size();
+  if (!batch_.empty() && batch_.size() + bytes.size() > kBatch) TENON_TRY_VOID(Flush());
+  batch_ += hash.raw();
+  Append32(&batch_, static_cast<uint32_t>(bytes.size()));
+  batch_ += bytes;
+  return batch_.size() >= kBatch ? Flush() : Status();
+}
+
+Status ObjectSender::SendLarge(const Hash& hash, uint64_t size, uint64_t offset) {
+  TENON_TRY_VOID(Flush());
+  not_paid_ = 0;
+  std::string piece;
+  uint64_t read = 0, sent = offset;
+  const auto wrong_size = [&] {
+    return Invalid("object " + hash.Hex() + " has other than the " + std::to_string(size) +
+                   " bytes it was asked for with");
+  };
+  const auto send = [&]() -> Status {
+    json::Object head{{"op", "piece"},
+                      {"hash", hash.Hex()},
+                      {"offset", static_cast<int64_t>(sent)},
+                      {"total", static_cast<int64_t>(size)}};
+    sent += piece.size();
+    raw_bytes_ += piece.size();
+    Status put = PutBody(std::move(head), piece, kPieceLevel);
+    piece.clear();
+    return put;
+  };
+  Status sent_all = store_.ReadTo(hash, [&](std::string_view bytes) -> Status {
+    const uint64_t skip = std::min<uint64_t>(bytes.size(), offset - std::min(offset, read));
+    read += bytes.size();
+    if (read > size) return wrong_size();
+    bytes.remove_prefix(skip);
+    while (!bytes.empty()) {
+      const size_t take = std::min(bytes.size(), kPiece - piece.size());
+      piece += bytes.substr(0, take);
+      bytes.remove_prefix(take);
+      if (piece.size() == kPiece) TENON_TRY_VOID(send());
+    }
+    return {};
+  });
+  if (!sent_all.ok()) return sent_all;
+  if (read != size || offset > size) return wrong_size();
+  // One that is there to the last byte still has to be finished.
+  return !piece.empty() || offset == size ? send() : Status();
+}
+
+Status ObjectSender::Flush() {
+  if (batch_.empty()) return {};
+  not_paid_ = 0;
+  const std::string body = std::exchange(batch_, {});
+  return PutBody({{"op", "objects"}}, body, kBatchLevel);
+}
+
+Status ObjectSender::PutBody(json::Object head, std::string_view body, int level) {
+  if (body.size() >= kTooSmallToTry && not_paid_ < kGiveUpAfter) {
+    std::string compressed = Compress(body, level);
+    if (Pays(compressed.size(), body.size())) {
+      not_paid_ = 0;
+      head["zstd"] = true;
+      sent_bytes_ += compressed.size();
+      return put_(std::move(head), std::move(compressed));
+    }
+    ++not_paid_;
+  }
+  sent_bytes_ += body.size();
+  return put_(std::move(head), std::string(body));
+}
+
+// --- receiving ---
+
+struct ObjectReceiver::Piece {
+  Hash hash;
+  uint64_t offset = 0, total = 0;
+  std::string_view bytes;
+};
+
+struct ObjectReceiver::Incoming {
+  UniqueFd fd;  // locked
+  uint64_t size = 0;
+  Sha256 sha;  // of what is in it
+};
+
+ObjectReceiver::ObjectReceiver(ObjectStore& store, std::string incoming)
+    : store_(store), incoming_(std::move(incoming)) {}
+ObjectReceiver::~ObjectReceiver() = default;
+
+std::string ObjectReceiver::PathOf(const Hash& hash) const {
+  return JoinPath(incoming_, hash.Hex());
+}
+
+Status ObjectReceiver::Take(const json::Object& head, std::string_view body) {
+  std::string raw;
+  if (json::GetBool(head, "zstd")) {
+    auto decompressed = Decompress(body, kMaxBody);
+    if (!decompressed.ok()) return Invalid("objects sent here: " + decompressed.error().message);
+    raw = std::move(*decompressed);
+    body = raw;
+  }
+  if (body.size() > kMaxBody) return Invalid("objects sent here: too many bytes at once");
+  const std::string op = json::GetString(head, "op");
+  if (op == "objects") return TakeBatch(body);
+  if (op != "piece") return Invalid("objects sent here: a frame that has none");
+  const auto hash = Hash::FromHex(json::GetString(head, "hash"));
+  const int64_t offset = json::GetInt(head, "offset", -1), total = json::GetInt(head, "total", -1);
+  if (!hash || offset < 0 || total < 0 || offset > total ||
+      body.size() > static_cast<uint64_t>(total - offset)) {
+    return Invalid("objects sent here: a piece that is none");
+  }
+  return TakePiece({*hash, static_cast<uint64_t>(offset), static_cast<uint64_t>(total), body});
+}
+
+Status ObjectReceiver::TakeBatch(std::string_view batch) {
+  const uint64_t whole = batch.size();
+  while (!batch.empty()) {
+    if (batch.size() < kEntryHead) return Invalid("objects sent here: a batch cut short");
+    const Hash hash = Hash::FromBytes(batch.substr(0, 32));
+    const uint32_t size = Load32(batch.data() + 32);
+    batch.remove_prefix(kEntryHead);
+    if (size > batch.size()) return Invalid("objects sent here: a batch cut short");
+    TENON_TRY_VOID(store_.PutAs(hash, batch.substr(0, size)));
+    batch.remove_prefix(size);
+  }
+  return Count(whole);
+}
+
+Result<std::unique_ptr<ObjectReceiver::Incoming>> ObjectReceiver::OpenIncoming(
+    const Piece& piece) const {
+  const std::string path = PathOf(piece.hash);
+  TENON_TRY_VOID(MakeDirs(incoming_, 0700));
+  auto incoming = std::make_unique<Incoming>();
+  struct stat held {
+  }, named{};
+  // Whoever finished it meanwhile has taken the file away under our hands: then it is another one.
+  for (int tries = 0;; ++tries) {
+    TENON_TRY(incoming->fd, OpenFile(path, O_RDWR | O_CREAT, 0600));
+    if (::flock(incoming->fd.get(), LOCK_EX | LOCK_NB) != 0 || tries == kOpenTries) {
+      return Unavailable("object " + piece.hash.Hex() + " is being sent here by somebody else")
+          .WithHint("try again when that is over");
+    }
+    if (::fstat(incoming->fd.get(), &held) != 0) return FromErrno("look at " + path, errno);
+    if (::stat(path.c_str(), &named) == 0 && named.st_ino == held.st_ino) break;
+  }
+  if (piece.offset > static_cast<uint64_t>(held.st_size)) {
+    return Invalid("object " + piece.hash.Hex() + ": a piece from byte " +
+                   std::to_string(piece.offset) + ", but only " + std::to_string(held.st_size) +
+                   " are here");
+  }
+  if (::ftruncate(incoming->fd.get(), static_cast<off_t>(piece.offset)) != 0) {
+    return FromErrno("shorten " + path, errno);
+  }
+  std::string buffer(std::min<uint64_t>(piece.offset, kPiece), '\0');
+  while (incoming->size < piece.offset) {
+    TENON_TRY(const size_t got, ReadAt(incoming->fd.get(), buffer, incoming->size));
+    if (got == 0) return Unavailable("read " + path + ": it became shorter");
+    incoming->sha.Update(std::string_view(buffer).substr(0, got));
+    incoming->size += got;
+  }
+  return incoming;
+}
+
+Status ObjectReceiver::TakePiece(const Piece& piece) {
+  auto found = open_.find(piece.hash);
+  if (found == open_.end()) {
+    if (store_.Keep(piece.hash, piece.total)) return {};
+    if (open_.size() >= kMaxOpen) return Invalid("objects sent here: too many at the same time");
+    TENON_TRY(auto opened, OpenIncoming(piece));
+    found = open_.emplace(piece.hash, std::move(opened)).first;
+  }
+  Incoming& incoming = *found->second;
+  if (piece.offset != incoming.size) {
+    const std::string expected = std::to_string(incoming.size);
+    open_.erase(found);
+    return Invalid("object " + piece.hash.Hex() + ": a piece from byte " +
+                   std::to_string(piece.offset) + " where byte " + expected + " comes next");
+  }
+  if (auto written = WriteAllAt(incoming.fd.get(), piece.bytes, incoming.size); !written.ok()) {
+    (void)!::ftruncate(incoming.fd.get(), static_cast<off_t>(incoming.size));
+    open_.erase(found);
+    return std::move(written).error().Wrap("keeping object " + piece.hash.Hex());
+  }
+  incoming.sha.Update(piece.bytes);
+  incoming.size += piece.bytes.size();
+  if (incoming.size < piece.total) return {};
+  std::unique_ptr<Incoming> whole = std::move(found->second);
+  open_.erase(found);
+  return Finish(piece, std::move(whole));
+}
+
+Status ObjectReceiver::Finish(const Piece& piece, std::unique_ptr<Incoming> incoming) {
+  const std::string path = PathOf(piece.hash);
+  if (incoming->sha.Finish() != piece.hash) {
+    (void)RemoveFile(path).ok();
+    return Corrupt("bytes that are said to be object " + piece.hash.Hex() + " are not it");
+  }
+  if (piece.total >= kLargeObject) {
+    TENON_TRY_VOID(store_.Adopt(path, piece.hash));
+  } else {
+    TENON_TRY_VOID(store_.PutFile(incoming->fd.get(), piece.total));
+    TENON_TRY_VOID(RemoveFile(path));
+  }
+  return Count(piece.total);
+}
+
+Status ObjectReceiver::Count(uint64_t bytes) {
+  since_flush_ += bytes;
+  return since_flush_ >= kFlushEvery ? Flush() : Status();
+}
+
+Status ObjectReceiver::Flush() {
+  since_flush_ = 0;
+  return store_.Flush();
+}
+
+uint64_t ObjectReceiver::PartialBytes(const Hash& hash) const {
+  const auto found = open_.find(hash);
+  if (found != open_.end()) return found->second->size;
+  struct stat info;
+  if (::stat(PathOf(hash).c_str(), &info) != 0) return 0;
+  return static_cast<uint64_t>(info.st_size);
+}
+
+}  // namespace tenon::snapshot

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/ssh.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "transport/askpass.h"
+#include "transport/ssh_words.h"
+
+namespace tenon::transport {
+namespace {
+
+constexpr int kConnectMs = 60'000;  // for a login, not counting the user's time to answer
+constexpr int kLockMs = 60'000;     // to wait for another process that logs in
+constexpr int kGoodbyeMs = 5'000;
+constexpr size_t kMaxControlPath = 90;  // ssh binds a longer name first; 107 is the end
+constexpr size_t kMaxWords = 64 << 10;
+
+void Sleep(int64_t us) {
+  timespec pause{us / 1'000'000, us % 1'000'000 * 1000};
+  ::nanosleep(&pause, nullptr);
+}
+
+// A nameless file for what a process says, so that nothing waits for who keeps it open.
+Result<UniqueFd> NamelessFile() {
+  const char* place = ::getenv("TMPDIR");
+  std::string path = JoinPath(place != nullptr && *place == '/' ? place : "/tmp", "tenon-XXXXXX");
+  UniqueFd fd(::mkostemp(path.data(), O_CLOEXEC));
+  if (!fd.valid()) return FromErrno("make a file in " + DirName(path), errno);
+  TENON_TRY_VOID(RemoveFile(path));
+  return fd;
+}
+
+std::string WordsIn(int fd) {
+  std::string text(kMaxWords, '\0');
+  const Result<size_t> size = ReadAt(fd, std::span<char>(text), 0);
+  text.resize(size.ok() ? *size : 0);
+  return text;
+}
+
+bool ConnectsTo(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return false;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return ::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+}
+
+// ssh expands % in these.
+std::string Escaped(const std::string& path) {
+  std::string out;
+  for (const char c : path) out.append(c == '%' ? "%%" : std::string(1, c));
+  return out;
+}
+
+// Ours alone, or made so.
+bool IsPrivateFolder(const std::string& path) {
+  if (!MakeDirs(path, 0700).ok()) return false;
+  struct stat info;
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;
+  if (info.st_uid != ::geteuid()) return false;
+  return (info.st_mode & 077) == 0 || ::chmod(path.c_str(), 0700) == 0;
+}
+
+// Whether ssh is 7.6 or later, which can be told to forget a RemoteCommand of the configuration.
+// Asked once per ssh program: the answer is kept in `folder` ("" = nowhere).
+bool KnowsRemoteCommand(const std::string& folder) {
+  const char* path = ::getenv("PATH");
+  const auto program = FindProgram("ssh", path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
+  struct stat info;
+  if (!program || ::stat(program->c_str(), &info) != 0) return true;
+  const std::string which =
+      *program + " " + std::to_string(info.st_size) + " " + std::to_string(info.st_mtime) + " ";
+  const std::string note = folder.empty() ? "" : JoinPath(folder, "ssh-version");
+  if (!note.empty()) {
+    const Result<std::string> known = ReadFile(note, 4096);
+    if (known.ok() && known->starts_with(which)) return !known->ends_with("old\n");
+  }
+  const Result<CaptureResult> said = RunAndCapture({*program, "-V"}, "", "", 5000, 4096);
+  if (!said.ok()) return true;
+  const size_t at = said->err.find("OpenSSH_");
+  if (at == std::string::npos) return true;
+  int major = 99, minor = 0;
+  const char* end = said->err.data() + said->err.size();
+  const auto [dot, bad] = std::from_chars(said->err.data() + at + 8, end, major);
+  if (bad == std::errc() && dot < end && *dot == '.') std::from_chars(dot + 1, end, minor);
+  const bool knows = major > 7 || (major == 7 && minor >= 6);
+  if (!note.empty()) {
+    (void)WriteFileAtomically(note, which + (knows ? "new\n" : "old\n"), 0600, Durability::kProcess)
+        .ok();
+  }
+  return knows;
+}
+
+// Why the last login failed, left in the lock file for those who waited for it: thirty submits at
+// once with a wrong password are one try.
+std::string FailureNote(const Error& error) {
+  return std::to_string(SystemClock().MonotonicUs()) + "\n" + error.message + "\n" + error.hint;
+}
+
+std::optional<Error> FailureSince(const std::string& lock_file, int64_t since_us) {
+  const Result<std::string> note = ReadFile(lock_file, 64 << 10);
+  if (!note.ok()) return std::nullopt;
+  const size_t first = note->find('\n');
+  const size_t last = note->rfind('\n');
+  if (first == std::string::npos || last <= first) return std::nullopt;
+  if (std::strtoll(note->c_str(), nullptr, 10) < since_us) return std::nullopt;
+  return Denied(note->substr(first + 1, last - first - 1)).WithHint(note->substr(last + 1));
+}
+
+struct Finished {
+  ExitStatus status;
+  std::string words;  // of its standard error
+  bool timed_out = false;
+};
+
+}  // namespace
+
+struct Ssh::Impl {
+  SshSecrets secrets;
+  std::unique_ptr<AskpassServer> askpass;  // made when first needed; null when there is no need
+  bool askpass_tried = false;
+  bool may_share = false;
+  bool without_keys = false;  // the server gave up before it came to the password
+  std::optional<bool> knows_remote_command;
+  std::string control_folder;
+
+  bool CanAnswer() const { return secrets.password || secrets.passphrase || secrets.ask_user; }
+};
+
+Ssh::Ssh(SshTarget target, SshSecrets secrets)
+    : target_(std::move(target)), impl_(std::make_unique<Impl>()) {
+  impl_->secrets = std::move(secrets);
+  if (impl_->secrets.password || impl_->secrets.passphrase) KeepOutOfDumps();
+  if (!target_.control_path.empty() && target_.control_path.size() <= kMaxControlPath &&
+      IsPrivateFolder(DirName(target_.control_path))) {
+    impl_->may_share = true;
+    impl_->control_folder = DirName(target_.control_path);
+  }
+}
+
+Ssh::~Ssh() {
+  if (impl_->secrets.password) Wipe(&*impl_->secrets.password);
+  if (impl_->secrets.passphrase) Wipe(&*impl_->secrets.passphrase);
+}
+
+namespace {
+
+// The part of the command line that says where to.
+std::vector<std::string> Destination(const SshTarget& target) {
+  std::vector<std::string> words;
+  if (!target.user.empty()) words.insert(words.end(), {"-l", target.user});
+  if (target.port != 0) words.insert(words.end(), {"-p", std::to_string(target.port)});
+  words.insert(words.end(), {"--", target.address});
+  return words;
+}
+
+std::vector<std::string> AsOptions(const std::vector<std::string>& settings) {
+  std::vector<std::string> words;
+  for (const std::string& setting : settings) words.insert(words.end(), {"-o", setting});
+  return words;
+}
+
+// What holds for every connection of ours, whatever the user's configuration says.
+std::vector<std::string> CommonSettings(const SshTarget& target) {
+  return {"HostKeyAlias=" + target.alias,
+          "GlobalKnownHostsFile=/dev/null",
+          "UpdateHostKeys=no",
+          "CheckHostIP=no",
+          "VerifyHostKeyDNS=no",
+          "ConnectTimeout=20",
+          "ServerAliveInterval=10",
+          "ServerAliveCountMax=4",
+          "TCPKeepAlive=yes",
+          "ForwardX11=no",
+          "ForwardAgent=no",
+          "PermitLocalCommand=no",
+          "EscapeChar=none",
+          "LogLevel=ERROR"};
+}
+
+std::string KnownHostsSetting(const std::string& path) {
+  return "UserKnownHostsFile=\"" + path + "\"";
+}
+
+Status CheckTarget(const SshTarget& target) {
+  if (target.address.empty()) return Invalid("target " + target.name + " has no address");
+  TENON_TRY(const SshAddress parsed, ParseSshAddress("[" + target.address + "]"));
+  if (!target.user.empty()) TENON_TRY_VOID(CheckSshUser(target.user));
+  TENON_EXPECT_PEER(!target.alias.empty() && target.alias[0] != '-',
+                    "target " + target.name + ": no alias for its host key");
+  return {};
+}
+
+// Another session can be opened without a login; else the key must be pinned first.
+Status CheckPinned(const SshTarget& target) {
+  TENON_TRY_VOID(CheckTarget(target));
+  if (!target.known_hosts.empty()) return {};
+  return Denied("the host key of " + ForTerminal(target.address) + " has not been looked at yet")
+      .WithHint("`tenon computetarget test " + ShellQuote(target.name) + "` shows it and asks");
+}
+
+Error NoSsh(Error error) {
+  if (error.kind != ErrorKind::kNotFound) return error;
+  return NotFound("there is no `ssh` program here")
+      .WithHint("install the OpenSSH client (openssh-client, openssh-clients)");
+}
+
+// Waits for the process, which is the leader of its session; kills that when the time is over.
+// `pausing`: time does not count.
+Finished WaitFor(pid_t pid, int words_fd, int timeout_ms, const std::function<bool()>& pausing) {
+  Finished out;
+  int64_t left_us = int64_t{timeout_ms} * 1000;
+  int64_t last = SystemClock().MonotonicUs();
+  for (int64_t pause_us = 500;; pause_us = std::min<int64_t>(pause_us * 5 / 4, 10'000)) {
+    int status = 0;
+    const pid_t got = ::waitpid(pid, &status, out.timed_out ? 0 : WNOHANG);
+    if (got == pid || (got < 0 && errno != EINTR)) {
+      out.status = DecodeWaitStatus(got == pid ? status : 0xff00);
+      out.words = WordsIn(words_fd);
+      return out;
+    }
+    const int64_t now = SystemClock().MonotonicUs();
+    if (!pausing()) left_us -= now - last;
+    last = now;
+    if (left_us <= 0 && !out.timed_out) {
+      out.timed_out = true;
+      ::kill(-pid, SIGKILL);
+      continue;
+    }
+    Sleep(pause_us);
+  }
+}
+
+}  // namespace
+
+Environment Ssh::CommandEnvironment() const {
+  Environment environment = CurrentEnvironment();
+  Impl* impl = impl_.get();
+  if (!impl->askpass_tried && impl->CanAnswer()) {
+    impl->askpass_tried = true;
+    const SshTarget target = target_;
+    auto rules = [target] {
+      AskpassRules found{target.user, target.alias, target.identity_file, true, target.Shown()};
+      const auto said = AskSshConfiguration(Destination(target));
+      if (!said.ok()) return found;
+      found.jumps = said->jumps;
+      if (found.user.empty()) found.user = said->defaults.user;
+      return found;
+    };
+    auto server = AskpassServer::Start(rules, impl->secrets);
+    if (server.ok()) impl->askpass = *std::move(server);
+  }
+  if (impl->askpass) impl->askpass->AddTo(&environment);
+  return environment;
+}
+
+std::vector<std::string> Ssh::CommandLine(const std::vector<std::string>& options,
+                                          const std::string& command) const {
+  Impl* impl = impl_.get();
+  bool forwards = false, terminal = false;
+  for (const std::string& option : options) {
+    for (const char* word : {"-L", "-R", "-D", "-W"}) forwards |= option.starts_with(word);
+    terminal |= option == "-t" || option == "-tt";
+  }
+  std::vector<std::string> settings = CommonSettings(target_);
+  settings.push_back(
+      KnownHostsSetting(target_.known_hosts.empty() ? "/dev/null" : target_.known_hosts));
+  settings.push_back("StrictHostKeyChecking=yes");
+  settings.push_back("NumberOfPasswordPrompts=1");
+  settings.push_back("ControlMaster=no");
+  settings.push_back("ControlPath=" + (impl->may_share ? Escaped(target_.control_path) : "none"));
+  if (!impl->knows_remote_command) {
+    impl->knows_remote_command = KnowsRemoteCommand(impl->control_folder);
+  }
+  if (*impl->knows_remote_command) settings.push_back("RemoteCommand=none");
+  if (!forwards) settings.push_back("ClearAllForwardings=yes");
+  if (!impl->CanAnswer()) settings.push_back("BatchMode=yes");
+  if (impl->without_keys) settings.push_back("PubkeyAuthentication=no");
+  if (!target_.identity_file.empty()) settings.push_back("IdentitiesOnly=yes");
+
+  std::vector<std::string> words{"ssh"};
+  words.insert(words.end(), options.begin(), options.end());
+  const std::vector<std::string> set = AsOptions(settings);
+  words.insert(words.end(), set.begin(), set.end());
+  if (!terminal) words.insert(words.end(), {"-T", "-o", "RequestTTY=no"});
+  if (!target_.identity_file.empty()) {
+    words.insert(words.end(), {"-i", Escaped(target_.identity_file)});
+  }
+  const std::vector<std::string> where = Destination(target_);
+  words.insert(words.end(), where.begin(), where.end());
+  if (!command.empty()) words.push_back(command);
+  return words;
+}
+
+Error Ssh::Explain(const std::string& standard_error) const {
+  SshOutcome outcome;
+  outcome.had_password = impl_->secrets.password.has_value();
+  if (impl_->askpass) {
+    outcome.password_refused = impl_->askpass->password_refused();
+    outcome.unanswered = impl_->askpass->unanswered();
+  }
+  return ExplainSsh(target_, outcome, standard_error);
+}
+
+Result<Ssh::Stream> Ssh::Open(const std::string& command) {
+  TENON_TRY_VOID(CheckPinned(target_));
+  int ends[3][2];
+  UniqueFd ours[3], theirs[3];
+  for (int i = 0; i < 3; ++i) {
+    if (::pipe2(ends[i], O_CLOEXEC) != 0) return FromErrno("make a pipe", errno);
+    ours[i] = UniqueFd(ends[i][i == 0 ? 1 : 0]);
+    theirs[i] = UniqueFd(ends[i][i == 0 ? 0 : 1]);
+  }
+  SpawnOptions options;
+  options.argv = CommandLine({}, command);
+  options.env = CommandEnvironment();
+  options.stdin_fd = theirs[0].get();
+  options.stdout_fd = theirs[1].get();
+  options.stderr_fd = theirs[2].get();
+  options.new_session = true;
+  Result<pid_t> pid = Spawn(options);
+  if (!pid.ok()) return NoSsh(std::move(pid).error());
+  return Stream{*pid, std::move(ours[0]), std::move(ours[1]), std::move(ours[2])};
+}
+
+bool Ssh::Shared() const { return impl_->may_share && ConnectsTo(target_.control_path); }
+
+Status Ssh::Connect(bool* fresh) {
+  if (fresh != nullptr) *fresh = false;
+  TENON_TRY_VOID(CheckPinned(target_));
+  if (!impl_->may_share || Shared()) return {};
+  const std::string lock_file = target_.control_path + ".lock";
+  const int64_t began = SystemClock().MonotonicUs();
+  Result<FileLock> lock = FileLock::Take(lock_file, false);
+  bool waited = false;
+  while (!lock.ok() && lock.error().kind == ErrorKind::kUnavailable) {
+    waited = true;
+    if (Shared()) return {};
+    if (SystemClock().MonotonicUs() - began > int64_t{kLockMs} * 1000) {
+      return Unavailable("another process has been logging in to " + ForTerminal(target_.address) +
+                         " for a minute; not waiting any longer");
+    }
+    Sleep(10'000);
+    lock = FileLock::Take(lock_file, false);
+  }
+  if (!lock.ok()) {  // no locks on this file system
+    impl_->may_share = false;
+    return {};
+  }
+  if (Shared()) return {};
+  if (waited) {
+    if (auto failure = FailureSince(lock_file, began)) return *std::move(failure);
+  }
+  (void)RemoveFile(target_.control_path).ok();
+  Status made = StartShared();
+  if (!made.ok() && made.error().kind == ErrorKind::kDenied) {
+    if (auto file = OpenFile(lock_file, O_WRONLY | O_TRUNC); file.ok()) {
+      (void)WriteAll(file->get(), FailureNote(made.error())).ok();
+    }
+  }
+  if (made.ok() && fresh != nullptr) *fresh = impl_->may_share;
+  return made;
+}
+
+// Logs in and leaves a process behind that keeps the connection; it ends by itself.
+Status Ssh::StartShared() {
+  for (;;) {
+    SpawnOptions options;
+    options.argv = CommandLine({"-M", "-N", "-f", "-o", "ControlMaster=yes", "-o",
+                                "ControlPersist=" + std::to_string(target_.persist_seconds)},
+                               "");
+    options.env = CommandEnvironment();
+    TENON_TRY(const UniqueFd words, NamelessFile());
+    options.stdout_fd = words.get();
+    options.stderr_fd = words.get();
+    options.new_session = true;
+    Result<pid_t> pid = Spawn(options);
+    if (!pid.ok()) return NoSsh(std::move(pid).error());
+    const auto asking = [this] { return impl_->askpass && impl_->askpass->asking_user(); };
+    const Finished done = WaitFor(*pid, words.get(), kConnectMs, asking);
+    if (done.status.AsShell() == 0 && !done.timed_out) return {};
+    if (done.timed_out) {
+      return Unavailable("log in to " + ForTerminal(target_.address) + ": no answer in 60 s");
+    }
+    for (const char* hopeless :
+         {"unix_listener", "muxserver_listen", "ControlPath", "ControlSocket"}) {
+      if (done.words.find(hopeless) == std::string::npos) continue;
+      impl_->may_share = false;  // no sockets here: every session is a connection of its own
+      return {};
+    }
+    const bool too_many = done.words.find("Too many authentication") != std::string::npos;
+    if (!too_many || impl_->without_keys || !impl_->secrets.password) return Explain(done.words);
+    impl_->without_keys = true;
+  }
+}
+
+void Ssh::Disconnect() {
+  if (!Shared()) return;
+  std::vector<std::string> words{"ssh", "-O", "exit", "-o",
+                                 "ControlPath=" + Escaped(target_.control_path)};
+  const std::vector<std::string> where = Destination(target_);
+  words.insert(words.end(), where.begin(), where.end());
+  (void)RunAndCapture(words, "", "", kGoodbyeMs, 4096).ok();
+  if (!Shared()) (void)RemoveFile(target_.control_path).ok();
+}
+
+Result<HostKey> Ssh::LookAtHostKey(int timeout_s) {
+  TENON_TRY_VOID(CheckTarget(target_));
+  const char* place = ::getenv("TMPDIR");
+  std::string folder = JoinPath(place != nullptr && *place == '/' ? place : "/tmp", "tenon-XXXXXX");
+  if (::mkdtemp(folder.data()) == nullptr) return FromErrno("make a folder " + folder, errno);
+  const std::string seen = folder + "/seen";
+  std::vector<std::string> settings = CommonSettings(target_);
+  for (const char* setting :
+       {"StrictHostKeyChecking=no", "PreferredAuthentications=none", "PubkeyAuthentication=no",
+        "PasswordAuthentication=no", "KbdInteractiveAuthentication=no", "BatchMode=yes",
+        "HashKnownHosts=no", "ControlMaster=no", "ControlPath=none", "ClearAllForwardings=yes",
+        "RequestTTY=no"}) {
+    settings.emplace_back(setting);
+  }
+  settings.push_back(KnownHostsSetting(seen));
+  SpawnOptions options;
+  options.argv = {"ssh", "-T", "-n", "-N"};
+  for (const std::vector<std::string>& more : {AsOptions(settings), Destination(target_)}) {
+    options.argv.insert(options.argv.end(), more.begin(), more.end());
+  }
+  options.env = CommandEnvironment();
+  options.new_session = true;
+  if (impl_->askpass) impl_->askpass->HoldBack(true);
+  Result<HostKey> key = LookWith(options, seen, timeout_s);
+  if (impl_->askpass) impl_->askpass->HoldBack(false);
+  (void)RemoveTree(folder).ok();
+  return key;
+}
+
+Result<HostKey> Ssh::LookWith(SpawnOptions& options, const std::string& seen, int timeout_s) {
+  TENON_TRY(const UniqueFd words, NamelessFile());
+  options.stdout_fd = words.get();
+  options.stderr_fd = words.get();
+  Result<pid_t> pid = Spawn(options);
+  if (!pid.ok()) return NoSsh(std::move(pid).error());
+  // Once the key is noted, whether the server lets us in without a word does not matter.
+  const auto asking = [&] { return impl_->askpass && impl_->askpass->asking_user(); };
+  const Finished done = WaitFor(*pid, words.get(), timeout_s * 1000, asking);
+  const Result<std::string> file = ReadFile(seen, 1 << 20);
+  if (file.ok()) {
+    for (const std::string& line : Split(*file, '\n')) {
+      if (!line.starts_with(target_.alias + " ")) continue;
+      return ParseHostKey(std::string_view(line).substr(target_.alias.size() + 1));
+    }
+  }
+  if (done.timed_out) {
+    return Unavailable("connect to " + ForTerminal(target_.address) + ": no answer in " +
+                       std::to_string(timeout_s) + " s")
+        .WithHint("is the machine switched on, and the port open in its firewall?");
+  }
+  return Explain(done.words);
+}
+
+}  // namespace tenon::transport

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/ssh_host.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace tenon::transport {
+namespace {
+
+constexpr size_t kHashDigits = 16;
+// For an answer that costs the host next to nothing.
+constexpr int64_t kAnswerUs = 60'000'000;
+// Without anything moving while we send.
+constexpr int64_t kSendUs = 60'000'000;
+constexpr int kBootstrapMs = 60'000;
+constexpr int kShellNotExecutable = 126, kShellNotFound = 127, kSshFailed = 255;
+
+// Run by /bin/sh from its standard input, so no login shell has to understand it. Finds a folder of
+// the user's in which programs may be started; a text file without a first line for the kernel is
+// run by the shell itself, unless the file system forbids it.
+constexpr const char* kFindRoot = R"sh(umask 077
+asked=$1; user=$(id -u)
+echo; echo "tenon-host 1"; echo "machine=$(uname -m)"; echo "system=$(uname -s)"
+look() {
+  mkdir -p "$1/bin" 2>/dev/null || { echo "tried=$1: it cannot be made"; return 1; }
+  [ -O "$1" ] || { echo "tried=$1: it belongs to somebody else"; return 1; }
+  try="$1/bin/.try.$$"
+  echo : >"$try" 2>/dev/null && [ -s "$try" ] ||
+    { rm -f "$try"; echo "full=$1"; return 0; }
+  chmod 700 "$try"
+  if "$try" 2>/dev/null; then rm -f "$try"; else
+    rm -f "$try"; echo "tried=$1: programs may not be started there (noexec)"; return 1
+  fi
+  echo "root=$1"
+}
+if [ -n "$asked" ]; then look "$asked"; else
+  for folder in "$HOME/.tenon" "/var/tmp/tenon-$user" "/tmp/tenon-$user" "/dev/shm/tenon-$user"; do
+    look "$folder" && break
+  done
+fi
+echo "end=1"
+)sh";
+
+// Sent as one line: no character in it means anything to any login shell.
+constexpr const char* kTakeProgram =
+    "umask 077; new=\"$1/bin/.new.$$\"; "
+    "cat >\"$new\" && chmod 700 \"$new\" && \"$new\" check \"$2\" >/dev/null && "
+    "mv -f \"$new\" \"$1/bin/$3\" && echo tenon-pushed; rm -f \"$new\"";
+
+std::string ProgramName(const AgentProgram& program) {
+  return "tenon-runner-" + program.hash.substr(0, kHashDigits);
+}
+
+// "key=value" lines after the line that says that it is us.
+std::string ValueOf(std::string_view output, std::string_view key) {
+  const size_t begin = output.find("tenon-host 1\n");
+  if (begin == std::string_view::npos) return "";
+  const std::string wanted = "\n" + std::string(key) + "=";
+  const size_t found = output.find(wanted, begin);
+  if (found == std::string_view::npos) return "";
+  const size_t value = found + wanted.size();
+  return std::string(output.substr(value, output.find('\n', value) - value));
+}
+
+PipedProcess ToPiped(Ssh::Stream stream) {
+  PipedProcess process;
+  process.pid = stream.pid;
+  process.in = std::move(stream.in);
+  process.out = std::move(stream.out);
+  process.err = std::move(stream.err);
+  return process;
+}
+
+void Append(int fd, std::string* to, UniqueFd* owner) {
+  char buffer[16384];
+  const ssize_t count = ::read(fd, buffer, sizeof buffer);
+  if (count > 0) {
+    to->append(buffer, static_cast<size_t>(count));
+  } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+    owner->Reset();
+  }
+}
+
+}  // namespace
+
+SshHost::SshHost(Ssh& ssh, SshHostOptions options) : ssh_(ssh), options_(std::move(options)) {}
+SshHost::~SshHost() = default;
+
+std::string SshHost::Describe() const {
+  const SshTarget& target = ssh_.target();
+  return target.name.empty() ? target.address : target.name + " (" + target.address + ")";
+}
+
+std::string SshHost::agent_path() const {
+  const auto program = options_.program(options_.machine);
+  TENON_CHECK(program && !options_.root.empty());
+  return JoinPath(options_.root, "bin/" + ProgramName(*program));
+}
+
+void SshHost::Close() {
+  agent_.reset();
+  unheard_.clear();
+}
+
+Result<CaptureResult> SshHost::RunLine(const std::string& command, std::string_view input,
+                                       const std::function<void(uint64_t)>& on_written) {
+  TENON_TRY(Ssh::Stream stream, ssh_.Open(command));
+  PipedProcess process = ToPiped(std::move(stream));
+  ::fcntl(process.in.get(), F_SETFL, O_NONBLOCK);
+  CaptureResult result;
+  uint64_t written = 0;
+  int64_t deadline = SystemClock().MonotonicUs() + int64_t{kBootstrapMs} * 1000;
+  while (process.out.valid() || process.err.valid()) {
+    if (written == input.size()) process.in.Reset();
+    pollfd fds[3] = {{process.out.get(), POLLIN, 0},
+                     {process.err.get(), POLLIN, 0},
+                     {process.in.get(), POLLOUT, 0}};
+    const int64_t left = deadline - SystemClock().MonotonicUs();
+    if (left <= 0) return Unavailable(Describe() + " does not answer");
+    if (::poll(fds, 3, static_cast<int>(left / 1000 + 1)) <= 0) continue;
+    if (fds[0].revents != 0) Append(fds[0].fd, &result.out, &process.out);
+    if (fds[1].revents != 0) Append(fds[1].fd, &result.err, &process.err);
+    if (fds[2].revents != 0) {
+      const ssize_t count =
+          ::write(process.in.get(), input.data() + written, input.size() - written);
+      if (count > 0) {
+        written += static_cast<uint64_t>(count);
+        deadline = SystemClock().MonotonicUs() + int64_t{kBootstrapMs} * 1000;
+        if (on_written) on_written(written);
+      } else if (count < 0 && errno != EINTR && errno != EAGAIN) {
+        process.in.Reset();
+        written = input.size();
+      }
+    }
+  }
+  TENON_TRY(result.status, Wait(std::exchange(process.pid, 0)));
+  if (result.status.code == kSshFailed) return ssh_.Explain(result.err);
+  return result;
+}
+
+Status SshHost::Push(const AgentProgram& program) {
+  const std::string command = "exec /bin/sh -c " + QuoteForAnyShell(kTakeProgram) + " sh " +
+                              QuoteForAnyShell(options_.root) + " " + program.hash + " " +
+                              ProgramName(program);
+  const std::string doing = "putting the runner on " + Describe();
+  TENON_TRY(const std::string bytes, program.bytes());
+  auto pushed = RunLine(command, bytes, [&](uint64_t done) {
+    if (options_.on_push) options_.on_push(done, bytes.size());
+  });
+  if (!pushed.ok()) return std::move(pushed).error().Wrap(doing);
+  if (pushed->out.find("tenon-pushed") != std::string::npos) return {};
+  const std::string words(Trim(pushed->err));
+  return Unavailable(doing + " into " + options_.root + "/bin failed" +
+                     (words.empty() ? "" : ": " + ForTerminal(words)))
+      .WithHint("is there room on its disk? `tenon host clean` gives back what old runs took");
+}
+
+Status SshHost::Bootstrap() {
+  const std::string command = "exec /bin/sh -s " + QuoteForAnyShell(options_.asked_root);
+  TENON_TRY(const CaptureResult found, RunLine(command, kFindRoot, nullptr));
+  const std::string system = ValueOf(found.out, "system");
+  if (system.empty()) {
+    return Unavailable(Describe() + " did not run /bin/sh: " +
+                       ForTerminal(Trim(found.err.empty() ? found.out : found.err)))
+        .WithHint("`ssh " + ssh_.target().address + " uname -a` must work for that user");
+  }
+  options_.machine = ValueOf(found.out, "machine");
+  const auto program = options_.program(options_.machine);
+  if (system != "Linux" || !program) {
+    return Invalid(Describe() + " is a " + ForTerminal(system) + " machine of the kind " +
+                   ForTerminal(options_.machine) + ", for which this program has no runner")
+        .WithHint("Linux on x86_64 and aarch64 will do");
+  }
+  if (const std::string full = ValueOf(found.out, "full"); !full.empty()) {
+    return Unavailable("nothing can be written to " + full + " on " + Describe() +
+                       "; its disk, or your share of it, is full")
+        .WithHint("make room there, or name another folder: tenonDirectory in the .compute file");
+  }
+  options_.root = ValueOf(found.out, "root");
+  if (options_.root.empty() || options_.root.front() != '/') {
+    return Denied("there is no folder on " + Describe() +
+                  " in which programs may be started: " + ForTerminal(ValueOf(found.out, "tried")))
+        .WithHint("name one with tenonDirectory in the .compute file");
+  }
+  return Push(*program);
+}
+
+Status SshHost::StartAgent() {
+  TENON_TRY_VOID(ssh_.Connect());
+  if (options_.root.empty() || !options_.program(options_.machine)) {
+    TENON_TRY_VOID(Bootstrap());
+    pushed_ = true;
+  }
+  TENON_TRY(Ssh::Stream stream, ssh_.Open("exec " + QuoteForAnyShell(agent_path()) + " serve"));
+  agent_ = std::make_unique<Agent>(ToPiped(std::move(stream)));
+  return {};
+}
+
+Error SshHost::Explain(Error error, bool* missing) {
+  *missing = false;
+  if (!agent_ || !agent_->ended()) return error;
+  const int code = agent_->ended()->code;
+  if (!agent_->greeted() && (code == kShellNotFound || code == kShellNotExecutable)) {
+    *missing = true;
+  }
+  if (code == kSshFailed) return ssh_.Explain(agent_->said());
+  return error;
+}
+
+Status SshHost::Send(const json::Object& head, std::string_view body) {
+  if (!agent_) {
+    unheard_.clear();
+    TENON_TRY_VOID(StartAgent());
+  }
+  if (!agent_->greeted()) unheard_.emplace_back(head, body);
+  auto sent = agent_->Send(head, body, kSendUs);
+  has_sent_ = true;
+  if (sent.ok()) return {};
+  bool missing = false;
+  Error error = Explain(std::move(sent).error(), &missing);
+  // Receive() will find out the same and knows what to do.
+  if (missing && !pushed_) return {};
+  Close();
+  return error;
+}
+
+Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
+  if (!agent_) return Unavailable("the link to " + Describe() + " is gone");
+  const int64_t deadline = SystemClock().MonotonicUs() + timeout_us;
+  for (;;) {
+    auto frame = agent_->Receive(std::max<int64_t>(deadline - SystemClock().MonotonicUs(), 0));
+    if (agent_->greeted()) {
+      unheard_.clear();
+      has_heard_ = true;
+    }
+    if (frame.ok()) return frame;
+    bool missing = false;
+    Error error = Explain(std::move(frame).error(), &missing);
+    if (!missing || pushed_) {
+      Close();
+      return error;
+    }
+    // No agent of our version there: everything said so far is said again to the new one.
+    auto said = std::exchange(unheard_, {});
+    agent_.reset();
+    TENON_TRY_VOID(Bootstrap());
+    pushed_ = true;
+    for (const auto& [head, body] : said) TENON_TRY_VOID(Send(head, body));
+  }
+}
+
+Result<Frame> SshHost::Ask(const json::Object& head, std::string_view body, int64_t timeout_us) {
+  TENON_TRY_VOID(Send(head, body));
+  TENON_TRY(Frame answer, Receive(timeout_us));
+  if (!json::GetBool(answer.head, "ok")) return AnswerError(answer.head);
+  return answer;
+}
+
+Result<json::Object> SshHost::Hello() {
+  TENON_TRY(Frame answer, Ask({{"op", "hello"}}, {}, kAnswerUs));
+  return std::move(answer.head);
+}
+
+Result<CaptureResult> SshHost::Run(const std::vector<std::string>& argv, const std::string& input,
+                                   int timeout_ms) {
+  TENON_TRY_VOID(Send(RunRequest(argv, timeout_ms), input));
+  // A link that is dead is noticed by ssh itself.
+  const int64_t wait = timeout_ms == 0 ? INT64_MAX / 4 : int64_t{timeout_ms} * 1000 + kAnswerUs;
+  TENON_TRY(const Frame answer, Receive(wait));
+  return ToCaptureResult(answer);
+}
+
+Status SshHost::PutFile(const std::string& path, std::string_view bytes, mode_t mode) {
+  TENON_TRY_VOID(
+      Ask({{"op", "put"}, {"path", json::EncodeBytes(path)}, {"mode", mode}}, bytes, kAnswerUs));
+  return {};
+}
+
+Result<std::string> SshHost::ReadFrom(const std::string& path, uint64_t offset, size_t max) {
+  TENON_TRY(
+      Frame answer,
+      Ask({{"op", "read"}, {"path", json::EncodeBytes(path)}, {"offset", offset}, {"max", max}}, {},
+          kAnswerUs));
+  return std::move(answer.body);
+}
+
+Result<bool> SshHost::WaitForGrowth(const std::vector<KnownLength>& files, int64_t timeout_us) {
+  json::Array known;
+  for (const KnownLength& file : files) {
+    known.push_back(json::Object{{"path", json::EncodeBytes(file.path)}, {"size", file.size}});
+  }
+  TENON_TRY(const Frame answer,
+            Ask({{"op", "wait"}, {"files", std::move(known)}, {"timeout_us", timeout_us}}, {},
+                timeout_us + kAnswerUs));
+  return json::GetBool(answer.head, "grew");
+}
+
+Result<bool> SshHost::IsLocked(const std::string& path) {
+  TENON_TRY(const Frame answer,
+            Ask({{"op", "locked"}, {"path", json::EncodeBytes(path)}}, {}, kAnswerUs));
+  return json::GetBool(answer.head, "locked");
+}
+
+}  // namespace tenon::transport

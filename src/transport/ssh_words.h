@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ssh.cc shares with the tests: reading keys, configuration and failures.
+#ifndef TENON_TRANSPORT_SSH_WORDS_H_
+#define TENON_TRANSPORT_SSH_WORDS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "transport/ssh.h"
+
+namespace tenon::transport {
+
+struct SshConfiguration {
+  SshDefaults defaults;
+  bool jumps = false;  // ProxyJump or ProxyCommand
+};
+// What `ssh -G` says with these options; the address comes last.
+Result<SshConfiguration> AskSshConfiguration(const std::vector<std::string>& words);
+
+// What may have gone wrong besides ssh's own words.
+struct SshOutcome {
+  bool had_password = false;      // we could answer with one
+  bool password_refused = false;  // and it was asked for twice
+  std::string unanswered;         // a question nobody answered; "" = none
+};
+Error ExplainSsh(const SshTarget& target, const SshOutcome& outcome,
+                 const std::string& standard_error);
+
+}  // namespace tenon::transport
+
+#endif  // TENON_TRANSPORT_SSH_WORDS_H_
