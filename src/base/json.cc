@@ -273,7 +273,13 @@ std::string GetString(const Object& object, std::string_view key, std::string_vi
 
 int64_t GetInt(const Object& object, std::string_view key, int64_t otherwise) {
   const Value* value = object.if_contains(key);
-  return value && value->is_int64() ? value->get_int64() : otherwise;
+  if (!value) return otherwise;
+  if (value->is_int64()) return value->get_int64();
+  // Parsed numbers are never that; those we have put in ourselves may be.
+  if (value->is_uint64() && value->get_uint64() <= INT64_MAX) {
+    return static_cast<int64_t>(value->get_uint64());
+  }
+  return otherwise;
 }
 
 double GetDouble(const Object& object, std::string_view key, double otherwise) {

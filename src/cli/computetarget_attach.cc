@@ -223,7 +223,8 @@ void PrintOutcome(const Session& session, const std::string& name, const Outcome
                       {"files", std::move(files)}};
   if (outcome.host) {
     object["checked"] = outcome.checked;
-    object["host_key"] = HostKeyJson(*outcome.host);
+    object["host_key"] = outcome.host->host_key.empty() ? json::Value(nullptr)
+                                                        : json::Value(HostKeyJson(*outcome.host));
     if (outcome.checked) object["host"] = FactsJson(*outcome.host);
   }
   PrintListing(session, object, Table({}));

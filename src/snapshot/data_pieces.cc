@@ -35,7 +35,9 @@ Status SendDataPieces(int fd, const DataFile& file, size_t index, uint64_t offse
     if (count < want) {
       return Unavailable(ForTerminal(file.path) + " became shorter while it was read");
     }
-    json::Object head{{"op", "data-piece"}, {"file", index}, {"offset", offset}};
+    json::Object head{{"op", "data-piece"},
+                      {"file", static_cast<int64_t>(index)},
+                      {"offset", static_cast<int64_t>(offset)}};
     std::string body;
     if (count >= kTooSmallToTry && not_paid < kGiveUpAfter) {
       body = Compress(std::string_view(buffer).substr(0, count), kLevel);

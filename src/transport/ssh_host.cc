@@ -22,6 +22,7 @@ constexpr int64_t kAnswerUs = 60'000'000;
 // Without anything moving while we send.
 constexpr int64_t kSendUs = 60'000'000;
 constexpr int kBootstrapMs = 60'000;
+constexpr int kRefusals = 12;
 constexpr int kShellNotExecutable = 126, kShellNotFound = 127, kSshFailed = 255;
 
 // Run by /bin/sh from its standard input, so no login shell has to understand it. Finds a folder of
@@ -78,6 +79,13 @@ PipedProcess ToPiped(Ssh::Stream stream) {
   process.out = std::move(stream.out);
   process.err = std::move(stream.err);
   return process;
+}
+
+// A machine that is up but takes no more connections for now (MaxStartups): the more of us ask, the
+// longer each waits, and not all the same time.
+void PauseAfterRefusal(int refusals) {
+  const auto spread = static_cast<useconds_t>(::getpid() % 16);
+  ::usleep(static_cast<useconds_t>(refusals) * (100'000 + spread * 20'000));
 }
 
 void Append(int fd, std::string* to, UniqueFd* owner) {
@@ -241,19 +249,28 @@ Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
     if (agent_->greeted()) {
       unheard_.clear();
       has_heard_ = true;
+      refusals_ = 0;
     }
     if (frame.ok()) return frame;
+    const bool greeted = agent_->greeted();
     bool missing = false;
     Error error = Explain(std::move(frame).error(), &missing);
-    if (!missing || pushed_) {
+    const bool push = missing && !pushed_;
+    const bool again = !greeted && error.kind == ErrorKind::kUnavailable && ssh_.Shared() &&
+                       ++refusals_ < kRefusals;
+    if (!push && !again) {
       Close();
       return error;
     }
-    // No agent of our version there: everything said so far is said again to the new one.
+    // Everything said so far is said again to a new one.
     auto said = std::exchange(unheard_, {});
     agent_.reset();
-    TENON_TRY_VOID(Bootstrap());
-    pushed_ = true;
+    if (push) {
+      TENON_TRY_VOID(Bootstrap());
+      pushed_ = true;
+    } else {
+      PauseAfterRefusal(refusals_);
+    }
     for (const auto& [head, body] : said) TENON_TRY_VOID(Send(head, body));
   }
 }

@@ -92,6 +92,7 @@ class SshHost : public Host, public FrameLink {
   // Frames the agent cannot have seen before its greeting; sent again when it had to be pushed.
   std::vector<std::pair<json::Object, std::string>> unheard_;
   bool has_heard_ = false, has_sent_ = false;
+  int refusals_ = 0;     // in a row, of a machine that is up
   bool pushed_ = false;  // by this object: a second time would not help
 };
 

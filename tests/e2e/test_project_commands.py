@@ -226,9 +226,9 @@ def test_clean_asks_on_a_terminal(tenon, project):
 
 
 def test_clean_of_a_target_that_cannot_run_says_so(tenon, project):
-    folder = project(files={"aml_config/vm.compute": "type: remotedocker\naddress: h\nusername: u\npassword: p\n"})
+    folder = project(files={"aml_config/vm.compute": "type: cluster\naddress: h\nusername: u\npassword: p\n"})
     refused = tenon.run("experiment", "clean", "-t", "vm", cwd=folder)
-    assert refused.code == 2 and "remotedocker" in refused.err
+    assert refused.code == 2 and "cluster" in refused.err
     assert tenon.run("experiment", "clean", "-t", "no", cwd=folder).code == 3
 
 

@@ -282,7 +282,8 @@ def test_two_clients_see_the_same(far):
     shutil.copytree(folder, copy)
     try:
         far.attach(copy, "--force", tenon=other).ok()
-        second = other.start("logs", "-f", run, "-t", "far", cwd=copy)
+        other.run("runs", "fetch", "-t", "far", run, cwd=copy).ok()
+        second = other.start("logs", "-f", run, cwd=copy)
         second.wait_for("begin")
         far.user.write("go", "")
         assert first.wait().code == 3
@@ -307,8 +308,10 @@ def test_client_gone_for_good_another_takes_over(far):
     shutil.rmtree(far.tenon.home)
     try:
         far.attach(copy, "--force", tenon=other).ok()
+        assert run in other.run("runs", "fetch", "-t", "far", cwd=copy).ok().out
+        assert "Running" in other.run("status", run, cwd=copy).ok().out
         far.user.write("go", "")
-        done = other.run("logs", "-f", run, "-t", "far", cwd=copy).ok()
+        done = other.run("logs", "-f", run, cwd=copy).ok()
         assert done.out == "begin\nend\n"
         fetched = other.scratch / "fetched"
         other.run("history", "download", "-r", run, "-d", fetched, cwd=copy).ok()

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Daily life on a machine reached by SSH: looking at it, entering it, copying, forwarding, other computers, idle time."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from e2e.harness import wait_until
+from hosts.sshd import free_port
+from hosts.ssh_runs import SLEEPER, waiter
+
+pytestmark = pytest.mark.planned_skip("needs root and openssh-server")
+
+
+def far_run(far, folder, script=None):
+    if script:
+        (folder / "main.py").write_text(script)
+    far.submit(folder).ok()
+    return far.last(folder)["run_id"]
+
+
+# ---- host list, show, clean -------------------------------------------------------------------
+
+
+def test_host_list_contacts_nobody(far):
+    folder = far.attached()
+    far_run(far, folder)
+    far.server.stop()
+    far.server.drop()
+    [host] = far.tenon.json("host", "list", "--json", cwd=folder)
+    assert (host["target"], host["project"], host["runs_going"], host["problem"]) == ("far", "proj", 0, None)
+    assert host["idle_since_us"] > 0 and host["last_heard_us"] > 0 and not host["looked"]
+    shown = far.tenon.run("host", "list", cwd=folder).ok()
+    assert "far" in shown.out and "ago" in shown.out
+
+
+def test_host_list_look_says_which_machine_cannot_be_reached(far):
+    folder = far.attached()
+    [host] = far.tenon.json("host", "list", "--look", "--json", cwd=folder)
+    assert host["looked"] and host["problem"] is None
+    far.server.stop()
+    far.server.drop()
+    shown = far.tenon.run("host", "list", "--look", cwd=folder).ok()
+    assert "not reached" in shown.out and "far: " in shown.err
+
+
+def test_a_run_that_goes_on_is_busy_not_idle(far, tmp_path):
+    go = tmp_path / "go"
+    tmp_path.chmod(0o755)
+    folder = far.attached(waiter(go))
+    started = far.start(folder)
+    started.wait_for("begin")
+    [host] = far.tenon.json("host", "list", "--look", "--json", cwd=folder)
+    assert host["runs_going"] == 1 and host["idle_since_us"] == 0
+    assert "busy" in far.tenon.run("host", "list", cwd=folder).ok().out
+    # Nothing of it is cleaned away.
+    far.tenon.run("host", "clean", "far", "--all", "--yes", cwd=folder).ok()
+    assert len(far.far_runs()) == 1
+    far.user.run("touch", far.user.home / "x")
+    go.write_text("")
+    started.wait(60).ok()
+
+
+def test_host_show_tells_what_the_machine_is_and_what_is_kept_there(far):
+    folder = far.attached()
+    run_id = far_run(far, folder)
+    shown = far.tenon.json("host", "show", "far", "--json", cwd=folder)
+    assert shown["facts"]["machine"] == os.uname().machine
+    assert [r["run_id"] for r in shown["runs"]] == [run_id]
+    assert shown["kept"]["runs_bytes"] > 0 and shown["disk_free_bytes"] > 0
+    assert shown["idle_watcher"] is False
+    assert "login_environment" not in shown["facts"]
+    text = far.tenon.run("host", "show", "far", cwd=folder).ok()
+    assert run_id in text.out and "nothing turns it off" in text.err
+
+
+def test_host_clean_gives_space_back_and_keeps_what_is_recorded_here(far):
+    folder = far.attached("import sys\nprint('kept')\nsys.exit(1)\n")
+    assert far.submit(folder).code == 1
+    run_id = far.last(folder)["run_id"]
+    assert "would remove 1 run" in far.tenon.run("host", "clean", "far", "--all", "--dry-run", cwd=folder).ok().out
+    assert len(far.far_runs()) == 1
+    young = far.tenon.json("host", "clean", "far", "--yes", "--json", cwd=folder)
+    assert young["runs"] == [] and len(far.far_runs()) == 1
+    unasked = far.tenon.run("host", "clean", "far", "--all", cwd=folder)
+    assert unasked.code == 2 and "--yes" in unasked.err and len(far.far_runs()) == 1
+    gone = far.tenon.json("host", "clean", "far", "--all", "--yes", "--json", cwd=folder)
+    assert gone["runs"] == [run_id] and far.far_runs() == []
+    assert "kept" in far.tenon.run("logs", run_id, cwd=folder).ok().out
+
+
+def test_a_machine_is_found_by_name_and_id_from_anywhere(far, tmp_path):
+    folder = far.attached()
+    [host] = far.tenon.json("host", "list", "--json", cwd=folder)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for word in ("far", host["id"], host["id"][:8]):
+        assert far.tenon.json("host", "show", word, "--json", cwd=elsewhere)["id"] == host["id"]
+    wrong = far.tenon.run("host", "show", "fra", cwd=elsewhere)
+    assert wrong.code == 3 and "did you mean `far`" in wrong.err
+    here = far.tenon.run("host", "show", "local", cwd=folder)
+    assert here.code == 2 and "this machine" in here.err
+
+
+# ---- another computer takes over -------------------------------------------------------------
+
+
+def second_client(far, folder):
+    """Another computer with a copy of the project and access to the machine."""
+    other = far.another_client()
+    copy = other.scratch / "proj"
+    shutil.copytree(folder, copy)
+    shutil.rmtree(copy / "aml_config")
+    (copy / "aml_config").mkdir()
+    far.attach(copy, tenon=other).ok()
+    return other, copy
+
+
+def test_another_computer_takes_over_finished_and_live_runs(far, tmp_path):
+    go = tmp_path / "go"
+    tmp_path.chmod(0o755)
+    folder = far.attached("open('outputs/model.bin', 'wb').write(b'x' * 3000)\nprint('first')\n")
+    first = far_run(far, folder)
+    (folder / "main.py").write_text(waiter(go))
+    started = far.start(folder)
+    started.wait_for("begin")
+    second = far.last(folder)["run_id"]
+    started.kill()
+
+    other, copy = second_client(far, folder)
+    assert other.json("runs", "--json", cwd=copy) == []
+    assert sorted(other.json("runs", "fetch", "-t", "far", "--json", cwd=copy)) == sorted([first, second])
+    # Nothing twice.
+    assert other.json("runs", "fetch", "-t", "far", "--json", cwd=copy) == []
+    assert other.json("runs", "fetch", "-t", "far", first, "--json", cwd=copy) == []
+    assert "first" in other.run("logs", first, cwd=copy).ok().out
+    target = tmp_path / "fetched"
+    other.run("history", "download", "-r", first, "-d", target, cwd=copy).ok()
+    assert [p.read_bytes() for p in target.rglob("model.bin")] == [b"x" * 3000]
+    back = tmp_path / "back"
+    other.run("restore", first, back, cwd=copy).ok()
+    assert "first" in (back / "main.py").read_text()
+    go.write_text("")
+    watched = other.run("logs", "-f", second, cwd=copy)
+    assert "end" in watched.out
+    assert {r["run_id"]: r["status"] for r in other.json("runs", "--json", cwd=copy)} == {first: "Completed", second: "Completed"}
+    assert far.tenon.run("status", second, cwd=folder).ok()
+
+
+def test_a_run_taken_over_can_be_canceled(far):
+    folder = far.attached(SLEEPER)
+    started = far.start(folder)
+    started.wait_for("begin")
+    run_id = far.last(folder)["run_id"]
+    started.kill()
+    other, copy = second_client(far, folder)
+    other.run("runs", "fetch", "-t", "far", run_id, cwd=copy).ok()
+    other.run("cancel", run_id, "--grace", "1s", cwd=copy).ok()
+    assert other.json("history", "last", "-o", "json", cwd=copy)["status"] == "Canceled"
+    missing = other.run("runs", "fetch", "-t", "far", "proj_1", cwd=copy)
+    assert missing.code == 3 and "no run proj_1" in missing.err
+
+
+# ---- exec, shell, cp -------------------------------------------------------------------------
+
+
+def test_exec_on_the_machine_itself(far):
+    folder = far.attached()
+    done = far.tenon.run("exec", "-t", "far", "--", "sh", "-c", 'echo "$PWD $1"; exit 7', "x", "it's $HOME", cwd=folder)
+    assert done.code == 7 and done.out == f"{far.user.home} it's $HOME\n"
+    assert "no command" in far.tenon.run("exec", "-t", "far", cwd=folder).err
+    shell = far.tenon.run("shell", "-t", "far", cwd=folder, stdin=b"id -un\nexit 3\n")
+    assert shell.code == 3 and far.user.name in shell.out
+
+
+def test_cp_brings_files_there_and_back_with_their_modes(far, tmp_path):
+    folder = far.attached()
+    source = tmp_path / "source"
+    (source / "deep/er").mkdir(parents=True)
+    (source / "deep/er/a.bin").write_bytes(os.urandom(3 << 20))
+    (source / "tool.sh").write_text("#!/bin/sh\necho hi\n")
+    (source / "tool.sh").chmod(0o755)
+    (source / "empty").write_text("")
+    (source / "na\nme %").write_text("odd")
+    far.tenon.run("cp", source, "far:", cwd=folder).ok()
+    there = far.user.home / "source"
+    assert (there / "deep/er/a.bin").read_bytes() == (source / "deep/er/a.bin").read_bytes()
+    assert (there / "tool.sh").stat().st_mode & 0o777 == 0o755
+    assert (there / "na\nme %").read_text() == "odd"
+    assert there.stat().st_uid == far.user.uid
+    # Again: nothing has to go over.
+    again = far.tenon.json("cp", source, "far:", "--json", cwd=folder)
+    assert (again["files"], again["sent_files"]) == (4, 0)
+    far.tenon.run("cp", "far:source", tmp_path / "back", cwd=folder).ok()
+    assert subprocess.run(["diff", "-r", source, tmp_path / "back"], check=False).returncode == 0
+    # A single file, with a name of its own, replaces one whole.
+    (tmp_path / "one").write_text("new")
+    far.tenon.run("cp", tmp_path / "one", "far:source/tool.sh", cwd=folder).ok()
+    assert (there / "tool.sh").read_text() == "new"
+    far.tenon.run("cp", "far:source/tool.sh", tmp_path / "tool", cwd=folder).ok()
+    assert (tmp_path / "tool").read_text() == "new"
+    assert not [p for root in (far.user.home, tmp_path) for p in root.rglob(".tenon-copy-*")]
+
+
+def test_cp_into_and_out_of_the_folder_of_a_run(far, tmp_path):
+    go = tmp_path / "go"
+    tmp_path.chmod(0o755)
+    folder = far.attached("import os\nos.symlink('/var/tmp', 'way')\n" + waiter(go))
+    started = far.start(folder)
+    started.wait_for("begin")
+    far.tenon.run("cp", "last:outputs/partial.txt", tmp_path, cwd=folder).ok()
+    assert (tmp_path / "partial.txt").read_text() == "kept"
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more/x").write_text("x")
+    far.tenon.run("cp", tmp_path / "more", "last:outputs", cwd=folder).ok()
+    [work] = far.far_files("runs/*/work")
+    assert (work / "outputs/more/x").read_text() == "x"
+    for bad in ("last:../x", "last:/etc/x", "last:outputs/../../x"):
+        assert far.tenon.run("cp", tmp_path / "partial.txt", bad, cwd=folder).code == 2, bad
+    out = far.tenon.run("cp", tmp_path / "partial.txt", "last:way/tenon-cp-test", cwd=folder)
+    assert out.code == 2 and "not followed" in out.err and not Path("/var/tmp/tenon-cp-test").exists()
+    go.write_text("")
+    started.wait(60).ok()
+
+
+def test_cp_on_this_machine_and_words_it_does_not_understand(far, tmp_path):
+    folder = far.attached()
+    far.tenon.run("submit", "--keep", "-c", "local", "main.py", cwd=folder).ok()
+    far.tenon.run("cp", "last:main.py", tmp_path / "copy.py", cwd=folder).ok()
+    assert (tmp_path / "copy.py").read_bytes() == (folder / "main.py").read_bytes()
+    assert far.tenon.run("cp", "a", "b", cwd=folder).code == 2
+    assert far.tenon.run("cp", "far:a", "far:b", cwd=folder).code == 2
+    assert far.tenon.run("cp", "far:not-there", "x", cwd=folder).code == 3
+    unknown = far.tenon.run("cp", "nobody:x", ".", cwd=folder)
+    assert unknown.code == 3 and "neither a machine nor a run" in unknown.err
+
+
+# ---- forward, ssh-config ---------------------------------------------------------------------
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return answer.read()
+
+
+def test_forward_opens_a_port_here_until_it_is_interrupted(far):
+    folder = far.attached()
+    far.user.write("site/index.html", "there")
+    port, local = free_port(), free_port()
+    server = subprocess.Popen([*far.user.prefix(), "python3", "-m", "http.server", "-b", "127.0.0.1", "-d", far.user.home / "site", str(port)],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        forward = far.tenon.start("forward", "-t", "far", f"{port}:{local}", cwd=folder)
+        forward.wait_for(f"http://127.0.0.1:{local}/")
+        assert wait_until(lambda: get(f"http://127.0.0.1:{local}/"), 20) == b"there"
+        forward.send(signal.SIGINT)
+        assert forward.wait().code == 0
+        with pytest.raises(OSError):
+            get(f"http://127.0.0.1:{local}/")
+        # A port that is taken: said, or another one.
+        taken = far.tenon.run("forward", "-t", "far", f"{port}:{port}", cwd=folder)
+        assert taken.code == 4 and "in use" in taken.err
+    finally:
+        server.kill()
+        server.wait()
+    for bad in ("0", "x", "80:99999"):
+        assert far.tenon.run("forward", "-t", "far", bad, cwd=folder).code == 2
+
+
+def test_forward_of_a_run_here_prints_its_address(far):
+    folder = far.attached(SLEEPER)
+    started = far.tenon.start("submit", "-c", "local", "main.py", cwd=folder)
+    started.wait_for("begin")
+    assert far.tenon.run("forward", "last", "6006", cwd=folder).ok().out == "http://127.0.0.1:6006/\n"
+    far.tenon.run("cancel", "last", "--grace", "1s", cwd=folder).ok()
+    over = far.tenon.run("forward", "last", "6006", cwd=folder)
+    assert over.code == 3 and "is over" in over.err
+
+
+def test_ssh_config_lets_other_programs_in_and_has_no_password(far, tmp_path):
+    folder = far.attached()
+    shown = far.tenon.run("ssh-config", "far", cwd=folder).ok()
+    assert "Host far\n" in shown.out and f"Port {far.server.port}" in shown.out
+    assert far.user.password not in shown.out + shown.err and "password" in shown.err
+    config = tmp_path / "config"
+    config.write_text(shown.out)
+    # The connection stands since attach, so no password is needed.
+    env = {**os.environ, "SSH_ASKPASS_REQUIRE": "never"}
+    done = subprocess.run(["ssh", "-F", config, "-o", "BatchMode=yes", "far", "id", "-un"], env=env, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.strip() == far.user.name, done
+
+
+def test_ssh_config_write_leaves_every_other_byte_alone(far):
+    folder = far.attached()
+    ssh = far.scratch / "user-home/.ssh"
+    ssh.mkdir(mode=0o700, exist_ok=True)
+    mine = b"# m\xc3\xadne\r\nHost x\n\tUser y"
+    (ssh / "config").write_bytes(mine)
+    asked = far.tenon.run("ssh-config", "--write", cwd=folder)
+    assert asked.code == 2 and "--yes" in asked.err and (ssh / "config").read_bytes() == mine
+    for _ in range(2):
+        far.tenon.run("ssh-config", "--write", "--yes", cwd=folder).ok()
+        assert (ssh / "config").read_bytes() == b"Include tenon_config\n" + mine
+    assert "Host far\n" in (ssh / "tenon_config").read_text()
+    assert (ssh / "tenon_config").stat().st_mode & 0o777 == 0o600
+
+
+# ---- idle ------------------------------------------------------------------------------------
+
+
+def with_idle(folder, after, command):
+    compute = folder / "aml_config/far.compute"
+    compute.write_text(compute.read_text().rstrip("\n") + f"\nwhenIdle:\n  after: {after}\n  run: {command}\n")
+
+
+def test_an_idle_machine_runs_the_command_of_its_target_and_the_watcher_is_gone(far):
+    folder = far.attached()
+    with_idle(folder, "1s", f"echo off > {far.user.home}/off")
+    assert far.tenon.json("host", "idle", "far", "--json", cwd=folder)["watching"] is False
+    assert far.tenon.json("host", "idle", "far", "--start", "--json", cwd=folder)["watching"] is True
+    wait_until(lambda: (far.user.home / "off").exists(), 60, "the command of an idle machine")
+    wait_until(lambda: not far.tenon.json("host", "idle", "far", "--json", cwd=folder)["watching"], 30)
+    assert "exit code 0" in far.tenon.run("host", "idle", "far", cwd=folder).ok().out
+
+
+def test_the_watcher_can_be_ended_and_only_exists_when_asked_for(far):
+    folder = far.attached()
+    none = far.tenon.run("host", "idle", "far", "--start", cwd=folder)
+    assert none.code == 2 and "whenIdle" in none.err
+    with_idle(folder, "1h", "true")
+    far.tenon.run("host", "idle", "far", "--start", cwd=folder).ok()
+    text = far.tenon.run("host", "idle", "far", cwd=folder).ok().out
+    assert re.search(r"a watcher is there; `true` runs after 1 h idle", text)
+    assert far.tenon.json("host", "show", "far", "--json", cwd=folder)["idle_watcher"] is True
+    assert far.tenon.json("host", "idle", "far", "--stop", "--json", cwd=folder)["watching"] is False
+    assert far.runners() == []
