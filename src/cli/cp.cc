@@ -76,6 +76,7 @@ Result<There> Understand(Session& session, const std::string& name, const std::s
     auto in_run = InRun(session, name, path);
     if (in_run.ok() || in_run.error().kind != ErrorKind::kNotFound) return in_run;
     if (session.ResolveRun(name).ok()) return in_run;
+    if (host.error().kind == ErrorKind::kInvalid) return std::move(host).error();
     return NotFound("`" + ForTerminal(name) + "` is neither a machine nor a run")
         .WithHint("`tenon host list` and `tenon runs` show what there is");
   }

@@ -41,51 +41,64 @@ Result<int> EnterMachine(Session& session, const std::string& target,
 
 constexpr const char* kTargetHelp = "On that machine itself, in your home there, not in a run";
 
+// "-t NAME" at the front is taken off; "" when it is not there. Not an option of the parser, which
+// would not leave a `--` behind it to us.
+std::string TakeTarget(std::vector<std::string>* words) {
+  if (words->empty()) return "";
+  const std::string first = words->front();
+  if (first.starts_with("--target=")) {
+    words->erase(words->begin());
+    return first.substr(first.find('=') + 1);
+  }
+  if ((first != "-t" && first != "--target") || words->size() < 2) return "";
+  const std::string target = (*words)[1];
+  words->erase(words->begin(), words->begin() + 2);
+  return target;
+}
+
 }  // namespace
 
 Command ExecCommand() {
-  return {{{"exec"}},
-          "Run a command where a run's script is, or on a machine",
-          "That is in the run's container, or in its folder. In a container the command is the "
-          "script's user, in the script's working directory, "
-          "with its variables (secrets left out). The exit code is the command's; 125 when it "
-          "could not be started.",
-          {"tenon exec -t my_dsvm -- nvidia-smi", "tenon exec last -- nvidia-smi",
-           "tenon exec 12 -- ls -l outputs",
-           "tenon exec last -- python -c 'import torch; print(torch.cuda.is_available())'"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            SetUsage(app, "tenon exec [OPTIONS] RUN [--] COMMAND [ARGUMENTS...]");
-            auto target = std::make_shared<std::string>();
-            app.add_option("-t,--target", *target, kTargetHelp)->type_name("NAME");
-            app.prefix_command();
-            return [&app, target](Session& session) -> Result<int> {
-              std::vector<std::string> words = app.remaining();
-              if (!words.empty() && words.front().starts_with("-") && words.front() != "--") {
-                return UnknownOption(app, words.front());
-              }
-              if (!target->empty()) {
-                if (!words.empty() && words.front() == "--") words.erase(words.begin());
-                if (words.empty()) {
-                  return Invalid("no command is named")
-                      .WithHint("`tenon shell -t " + *target + "` opens a shell");
-                }
-                return EnterMachine(session, *target, words);
-              }
-              if (words.empty()) {
-                return Invalid("no run is named").WithHint("write `tenon exec last -- COMMAND`");
-              }
-              const std::string run = words.front();
-              words.erase(words.begin());
-              if (!words.empty() && words.front() == "--") words.erase(words.begin());
-              if (words.empty()) {
-                return Invalid("no command is named")
-                    .WithHint("write `tenon exec " + run + " -- COMMAND`, or `tenon shell " + run +
-                              "` for a shell");
-              }
-              return Enter(session, run, words);
-            };
-          },
-          /*starts_script=*/true};
+  return {
+      {{"exec"}},
+      "Run a command where a run's script is, or on a machine",
+      "That is in the run's container, or in its folder; with -t TARGET on that machine itself, in "
+      "your home there. In a container the command is the "
+      "script's user, in the script's working directory, "
+      "with its variables (secrets left out). The exit code is the command's; 125 when it "
+      "could not be started.",
+      {"tenon exec -t my_dsvm -- nvidia-smi", "tenon exec last -- nvidia-smi",
+       "tenon exec 12 -- ls -l outputs",
+       "tenon exec last -- python -c 'import torch; print(torch.cuda.is_available())'"},
+      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+        SetUsage(app, "tenon exec [OPTIONS] RUN|-t TARGET [--] COMMAND [ARGUMENTS...]");
+        app.prefix_command();
+        return [&app](Session& session) -> Result<int> {
+          std::vector<std::string> words = app.remaining();
+          const std::string target = TakeTarget(&words);
+          if (!words.empty() && words.front().starts_with("-") && words.front() != "--") {
+            return UnknownOption(app, words.front());
+          }
+          std::string run;
+          if (target.empty()) {
+            if (words.empty()) {
+              return Invalid("no run is named").WithHint("write `tenon exec last -- COMMAND`");
+            }
+            run = words.front();
+            words.erase(words.begin());
+          }
+          if (!words.empty() && words.front() == "--") words.erase(words.begin());
+          if (words.empty()) {
+            const std::string where = target.empty() ? run : "-t " + target;
+            return Invalid("no command is named")
+                .WithHint("write `tenon exec " + where + " -- COMMAND`, or `tenon shell " + where +
+                          "` for a shell");
+          }
+          if (!target.empty()) return EnterMachine(session, target, words);
+          return Enter(session, run, words);
+        };
+      },
+      /*starts_script=*/true};
 }
 
 Command ShellCommand() {

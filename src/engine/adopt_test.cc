@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/temp_folder.h"
+#include "base/text.h"
 #include "engine/runs.h"
 #include "history/store.h"
 #include "journal/writer.h"
@@ -31,7 +32,7 @@ class AdoptTest : public testing::Test {
 
   run::RunSpec Spec(const std::string& id, int64_t number) {
     run::RunSpec spec;
-    spec.key = "key-of-" + id;
+    spec.key = NewUuid();
     spec.id = id;
     spec.number = number;
     spec.project = "proj";
@@ -119,8 +120,7 @@ TEST_F(AdoptTest, ANumberThatIsTakenHereBecomesTheNextFreeOne) {
 TEST_F(AdoptTest, AnotherRunOfTheSameIdIsNotMixedWithIt) {
   RanThere(Spec(kId, 1));
   ASSERT_TRUE(Take(kId).ok());
-  run::RunSpec other = Spec(kId, 1);
-  other.key = "another-key";
+  const run::RunSpec other = Spec(kId, 1);  // of another key
   ASSERT_TRUE(RemoveTree(run::RunFolder(far_.home, kId).path()).ok());
   RanThere(other);
   EXPECT_EQ(Take(kId).error().kind, ErrorKind::kInvalid);

@@ -140,7 +140,7 @@ class Patience {
   }
 
  private:
-  static constexpr int64_t kFirstPauseUs = 500'000, kLongestPauseUs = 15'000'000;
+  static constexpr int64_t kFirstPauseUs = 50'000, kLongestPauseUs = 15'000'000;
   static constexpr int64_t kSliceUs = 100'000, kSilenceShownUs = 15'000'000;
   int64_t Now() const { return context_.clock->MonotonicUs(); }
 

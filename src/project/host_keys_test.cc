@@ -129,9 +129,8 @@ TEST_F(HostKeys, AttachWritesPortReferenceAndSetup) {
   ASSERT_TRUE(target.ok()) << target.error().message;
   EXPECT_EQ(target->port.value, 2222);
   EXPECT_EQ(target->setup.value, request.setup);
-  EXPECT_NE(
-      ReadFile(JoinPath(root_, "aml_config/gpu.runconfig"))->find("PrepareEnvironment: true"),
-      std::string::npos);
+  EXPECT_NE(ReadFile(JoinPath(root_, "aml_config/gpu.runconfig"))->find("PrepareEnvironment: true"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -22,8 +23,7 @@ class ServeData {
  public:
   explicit ServeData(ServeLink& link) : link_(link) {}
 
-  // True: it was one of ours.
-  static bool Knows(const std::string& op) { return op.starts_with("data-"); }
+  static bool Knows(std::string_view op) { return op.starts_with("data-"); }
   Status Carry(const std::string& op, const json::Object& request, const std::string& body);
 
  private:

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -83,6 +85,27 @@ bool FillAddress(const std::string& path, sockaddr_un* address) {
   return true;
 }
 
+constexpr std::string_view kFolderStem = "tenon-ask-";
+constexpr time_t kForgottenSeconds = 60;
+
+// Folders of ours whose process was killed: nobody listens there any more.
+void RemoveForgotten(const std::string& place) {
+  const Result<std::vector<std::string>> names = ListDir(place);
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    if (!name.starts_with(kFolderStem)) continue;
+    const std::string folder = JoinPath(place, name);
+    struct stat info;
+    sockaddr_un address;
+    if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) continue;
+    if (info.st_uid != ::geteuid() || ::time(nullptr) - info.st_mtime < kForgottenSeconds) continue;
+    if (!FillAddress(folder + "/socket", &address)) continue;
+    const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const bool alive =
+        ::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    if (!alive && errno == ECONNREFUSED) (void)RemoveTree(folder).ok();
+  }
+}
+
 // A folder that only we can enter, with a short path.
 Result<std::string> MakePrivateFolder() {
   std::vector<std::string> places;
@@ -93,8 +116,11 @@ Result<std::string> MakePrivateFolder() {
   places.emplace_back("/tmp");
   int failure = 0;
   for (const std::string& place : places) {
-    std::string path = JoinPath(place, "tenon-ask-XXXXXX");
-    if (::mkdtemp(path.data()) != nullptr) return path;
+    std::string path = JoinPath(place, std::string(kFolderStem) + "XXXXXX");
+    if (::mkdtemp(path.data()) != nullptr) {
+      RemoveForgotten(place);
+      return path;
+    }
     failure = errno;
   }
   return FromErrno("make a folder below " + places.back(), failure);

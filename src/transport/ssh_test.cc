@@ -207,6 +207,28 @@ TEST(Askpass, TheUserReadsTheTargetAndNotItsAlias) {
   EXPECT_EQ(asked, "ann@gpu1 (h)'s password: ");
 }
 
+TEST(Askpass, TheFolderOfAKilledProcessIsRemovedByTheNext) {
+  TempFolder place;
+  ::setenv("XDG_RUNTIME_DIR", place.path().c_str(), 1);
+  const std::string left = place / "tenon-ask-killed";
+  ASSERT_TRUE(MakeDirs(left, 0700).ok());
+  {
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::snprintf(address.sun_path, sizeof address.sun_path, "%s/socket", left.c_str());
+    const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  const timespec old[2] = {{1'000'000, 0}, {1'000'000, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, left.c_str(), old, 0), 0);
+  const auto rules = [] { return AskpassRules{"ann", "tenon-1", "", true, ""}; };
+  const auto first = AskpassServer::Start(rules, {});
+  EXPECT_FALSE(Exists(left));
+  const auto second = AskpassServer::Start(rules, {});
+  EXPECT_EQ(ListDir(place.path())->size(), 2u);  // the living stay
+  ::unsetenv("XDG_RUNTIME_DIR");
+}
+
 TEST(Askpass, WithNobodyThereAHostKeyQuestionIsNeverAnswered) {
   SshSecrets secrets;
   secrets.password = "secret";

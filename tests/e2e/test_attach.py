@@ -194,7 +194,8 @@ def test_a_key_that_changes_between_look_and_login_gets_nothing(tenon, folder, s
     other = sshd_with()
     env = ssh_config(f"Match exec \"test -e {tmp_path}/looked\"\n Port {other.port}\nHost *\n Port {sshd.port}\n")
     wrapper = tmp_path / "programs/ssh"
-    wrapper.write_text(wrapper.read_text().replace("exec ", f'case "$*" in *PreferredAuthentications=none*) trap "touch {tmp_path}/looked" 0;; esac\n'))
+    note = f'case "$*" in *PreferredAuthentications=none*) trap "touch {tmp_path}/looked" 0;; esac\n'
+    wrapper.write_text(wrapper.read_text().replace("exec ", note))
     done = tenon.run("computetarget", "attach", "remote", "-n", "far", "-a", "127.0.0.1", "-u", user.name, "--password-stdin",
                      "--host-key", sshd.fingerprint, cwd=folder, env=env, stdin=CANARY.encode())
     assert done.code == 5 and "another host key" in done.err, repr(done)
@@ -403,6 +404,19 @@ def test_an_older_client_without_the_newer_variable_asks_all_the_same(tenon, fol
     tenon.cleanup()
     typed = tenon.pty("computetarget", "test", "far", cwd=folder, env=env)
     assert typed.code == 0, repr(typed)
+
+
+def test_a_user_who_is_not_root_attaches_with_the_users_own_configuration(tenon, sshd, user):
+    me = sshd.user()
+    folder = me.home / "proj"
+    me.write("proj/aml_config/local.compute", "type: local\n")
+    me.write(".ssh/config", f"Host gpu\n HostName 127.0.0.1\n Port {sshd.port}\n User {user.name}\n", 0o600)
+    env = {"HOME": me.home, "TENON_HOME": me.home / ".tenon-near"}
+    words_ = ["computetarget", "attach", "remote", "-n", "far", "-a", "gpu", "--password-stdin", "--accept-host-key"]
+    tenon.run(*words_, cwd=folder, env=env, stdin=CANARY.encode(), prefix=me.prefix()).ok()
+    assert f"username: {user.name}\n" in (folder / FILES[0]).read_text()
+    tenon.run("computetarget", "test", "far", cwd=folder, env=env, prefix=me.prefix()).ok()
+    assert not find_canary(me.home)
 
 
 def test_somebody_elses_project_says_where_the_password_lies(tenon, folder, sshd, user, far_client):

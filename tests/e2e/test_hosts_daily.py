@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Daily life on a machine reached by SSH: looking at it, entering it, copying, forwarding, other computers, idle time."""
 
+import json
 import os
 import re
 import shutil
@@ -37,7 +38,7 @@ def test_host_list_contacts_nobody(far):
     assert (host["target"], host["project"], host["runs_going"], host["problem"]) == ("far", "proj", 0, None)
     assert host["idle_since_us"] > 0 and host["last_heard_us"] > 0 and not host["looked"]
     shown = far.tenon.run("host", "list", cwd=folder).ok()
-    assert "far" in shown.out and "ago" in shown.out
+    assert "far" in shown.out and "not known" not in shown.out
 
 
 def test_host_list_look_says_which_machine_cannot_be_reached(far):
@@ -50,9 +51,8 @@ def test_host_list_look_says_which_machine_cannot_be_reached(far):
     assert "not reached" in shown.out and "far: " in shown.err
 
 
-def test_a_run_that_goes_on_is_busy_not_idle(far, tmp_path):
-    go = tmp_path / "go"
-    tmp_path.chmod(0o755)
+def test_a_run_that_goes_on_is_busy_not_idle(far):
+    go = far.user.home / "go"
     folder = far.attached(waiter(go))
     started = far.start(folder)
     started.wait_for("begin")
@@ -62,8 +62,7 @@ def test_a_run_that_goes_on_is_busy_not_idle(far, tmp_path):
     # Nothing of it is cleaned away.
     far.tenon.run("host", "clean", "far", "--all", "--yes", cwd=folder).ok()
     assert len(far.far_runs()) == 1
-    far.user.run("touch", far.user.home / "x")
-    go.write_text("")
+    far.user.write("go", "")
     started.wait(60).ok()
 
 
@@ -123,8 +122,7 @@ def second_client(far, folder):
 
 
 def test_another_computer_takes_over_finished_and_live_runs(far, tmp_path):
-    go = tmp_path / "go"
-    tmp_path.chmod(0o755)
+    go = far.user.home / "go"
     folder = far.attached("open('outputs/model.bin', 'wb').write(b'x' * 3000)\nprint('first')\n")
     first = far_run(far, folder)
     (folder / "main.py").write_text(waiter(go))
@@ -146,7 +144,7 @@ def test_another_computer_takes_over_finished_and_live_runs(far, tmp_path):
     back = tmp_path / "back"
     other.run("restore", first, back, cwd=copy).ok()
     assert "first" in (back / "main.py").read_text()
-    go.write_text("")
+    far.user.write("go", "")
     watched = other.run("logs", "-f", second, cwd=copy)
     assert "end" in watched.out
     assert {r["run_id"]: r["status"] for r in other.json("runs", "--json", cwd=copy)} == {first: "Completed", second: "Completed"}
@@ -209,8 +207,7 @@ def test_cp_brings_files_there_and_back_with_their_modes(far, tmp_path):
 
 
 def test_cp_into_and_out_of_the_folder_of_a_run(far, tmp_path):
-    go = tmp_path / "go"
-    tmp_path.chmod(0o755)
+    go = far.user.home / "go"
     folder = far.attached("import os\nos.symlink('/var/tmp', 'way')\n" + waiter(go))
     started = far.start(folder)
     started.wait_for("begin")
@@ -225,7 +222,7 @@ def test_cp_into_and_out_of_the_folder_of_a_run(far, tmp_path):
         assert far.tenon.run("cp", tmp_path / "partial.txt", bad, cwd=folder).code == 2, bad
     out = far.tenon.run("cp", tmp_path / "partial.txt", "last:way/tenon-cp-test", cwd=folder)
     assert out.code == 2 and "not followed" in out.err and not Path("/var/tmp/tenon-cp-test").exists()
-    go.write_text("")
+    far.user.write("go", "")
     started.wait(60).ok()
 
 
@@ -245,24 +242,27 @@ def test_cp_on_this_machine_and_words_it_does_not_understand(far, tmp_path):
 
 
 def get(url):
-    with urllib.request.urlopen(url, timeout=10) as answer:
-        return answer.read()
+    """None: nobody answers."""
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.read()
+    except OSError:
+        return None
 
 
 def test_forward_opens_a_port_here_until_it_is_interrupted(far):
     folder = far.attached()
     far.user.write("site/index.html", "there")
     port, local = free_port(), free_port()
-    server = subprocess.Popen([*far.user.prefix(), "python3", "-m", "http.server", "-b", "127.0.0.1", "-d", far.user.home / "site", str(port)],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    words = ["python3", "-m", "http.server", "-b", "127.0.0.1", "-d", far.user.home / "site", str(port)]
+    server = subprocess.Popen([*far.user.prefix(), *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         forward = far.tenon.start("forward", "-t", "far", f"{port}:{local}", cwd=folder)
         forward.wait_for(f"http://127.0.0.1:{local}/")
         assert wait_until(lambda: get(f"http://127.0.0.1:{local}/"), 20) == b"there"
         forward.send(signal.SIGINT)
         assert forward.wait().code == 0
-        with pytest.raises(OSError):
-            get(f"http://127.0.0.1:{local}/")
+        assert get(f"http://127.0.0.1:{local}/") is None and get(f"http://127.0.0.1:{port}/") == b"there"
         # A port that is taken: said, or another one.
         taken = far.tenon.run("forward", "-t", "far", f"{port}:{port}", cwd=folder)
         assert taken.code == 4 and "in use" in taken.err
@@ -321,13 +321,16 @@ def with_idle(folder, after, command):
 
 
 def test_an_idle_machine_runs_the_command_of_its_target_and_the_watcher_is_gone(far):
-    folder = far.attached()
-    with_idle(folder, "1s", f"echo off > {far.user.home}/off")
-    assert far.tenon.json("host", "idle", "far", "--json", cwd=folder)["watching"] is False
-    assert far.tenon.json("host", "idle", "far", "--start", "--json", cwd=folder)["watching"] is True
+    far.attached()
+    # A target's file takes a minute at least; what is remembered of it is not asked.
+    [record] = (far.tenon.home / "hosts").glob("*.json")
+    known = json.loads(record.read_text())
+    record.write_text(json.dumps({**known, "idle_after_us": 1_000_000, "idle_command": f"echo off > {far.user.home}/off"}))
+    assert far.tenon.json("host", "idle", "far", "--json")["watching"] is False
+    assert far.tenon.json("host", "idle", "far", "--start", "--json")["watching"] is True
     wait_until(lambda: (far.user.home / "off").exists(), 60, "the command of an idle machine")
-    wait_until(lambda: not far.tenon.json("host", "idle", "far", "--json", cwd=folder)["watching"], 30)
-    assert "exit code 0" in far.tenon.run("host", "idle", "far", cwd=folder).ok().out
+    wait_until(lambda: not far.tenon.json("host", "idle", "far", "--json")["watching"], 30)
+    assert "exit code 0" in far.tenon.run("host", "idle", "far").ok().out
 
 
 def test_the_watcher_can_be_ended_and_only_exists_when_asked_for(far):
@@ -341,3 +344,39 @@ def test_the_watcher_can_be_ended_and_only_exists_when_asked_for(far):
     assert far.tenon.json("host", "show", "far", "--json", cwd=folder)["idle_watcher"] is True
     assert far.tenon.json("host", "idle", "far", "--stop", "--json", cwd=folder)["watching"] is False
     assert far.runners() == []
+
+
+# ---- containers ------------------------------------------------------------------------------
+
+SERVER = """
+import http.server, os
+os.makedirs("site"); os.chdir("site")
+open("index.html", "w").write("from the container")
+server = http.server.HTTPServer(("0.0.0.0", 8000), http.server.SimpleHTTPRequestHandler)
+print("begin", flush=True)
+server.serve_forever()
+"""
+
+
+@pytest.mark.planned_skip("needs root, docker.io and debootstrap installed")
+def test_forward_finds_the_port_of_a_container(runs):
+    folder = runs.project(SERVER)
+    started = runs.start(folder)
+    started.wait_for("begin", 240)
+    url = runs.tenon.run("forward", "last", "8000", cwd=folder).ok().out.strip()
+    [container] = [c for c in runs.api.containers() if "Up" in c["Status"]]
+    [network] = container["NetworkSettings"]["Networks"].values()
+    assert url == f"http://{network['IPAddress']}:8000/"
+    runs.tenon.run("cp", "last:site/index.html", folder / "copy.html", cwd=folder).ok()
+    assert (folder / "copy.html").read_text() == "from the container"
+    runs.tenon.run("cancel", "last", "--grace", "1s", cwd=folder).ok()
+
+
+@pytest.mark.planned_skip("needs root, docker.io and debootstrap installed")
+def test_forward_into_a_container_without_a_network_says_so(runs):
+    folder = runs.project(SERVER, compute={"network": "none"})
+    started = runs.start(folder)
+    started.wait_for("begin", 240)
+    done = runs.tenon.run("forward", "last", "8000", cwd=folder)
+    assert done.code == 2 and "network: none" in done.err
+    runs.tenon.run("cancel", "last", "--grace", "1s", cwd=folder).ok()

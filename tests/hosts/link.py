@@ -94,15 +94,21 @@ class Proxy:
         os.write(self._wake[1], b"x")
         return len(pairs)
 
-    def cut_at_random(self, times, seconds=(0.05, 0.6), seed=1):
-        """A thread that cuts that often, with pauses in between; only cuts that hit a connection count. Join it."""
+    def cut_at_random(self, times, seconds=(0.0, 0.2), after=100_000, seed=1):
+        """A thread that cuts that often: each time once `after` bytes more have come from the server and a random pause has
+        passed; every tenth one hits the next connection while it is still logging in. Join it."""
         chance = random.Random(seed)
 
         def work():
-            left = times
-            while left and not self._stop:
+            for number in range(times):
+                connections, received = self.connections, self.received
+                early = number % 10 == 9
+                while self.connections == connections if early else self.received < received + after:
+                    time.sleep(0.005)
+                    if self._stop:
+                        return
                 time.sleep(chance.uniform(*seconds))
-                left -= bool(self.cut())
+                self.cut()
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
