@@ -49,13 +49,15 @@ def timed(work):
     return time.perf_counter() - start
 
 
-def first_output(command, cwd, env):
-    """Seconds until the first byte on standard output; then it is waited for."""
+def first_output(command, cwd, env, then=None):
+    """Seconds until the first byte on standard output; `then` is called at that moment, and the end is waited for."""
     start = time.perf_counter()
     with subprocess.Popen([str(c) for c in command], cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL) as process:
         assert process.stdout.read(1), command
         took = time.perf_counter() - start
+        if then:
+            then()
         process.stdout.read()
     assert process.returncode == 0, (command, process.returncode)
     return took
@@ -103,8 +105,8 @@ def submit_words(*options):
 def warm_jobs(b, runs, name):
     """The same script by both over a kept connection; on the host it lies in the home too."""
     folder = runs.attached("print('x')\n", name=name)
-    return (lambda: first_output(submit_words(), folder, b.env),
-            lambda: first_output([*b.ssh(runs), "python3 main.py"], folder, b.env))
+    return (lambda then=None: first_output(submit_words(), folder, b.env, then),
+            lambda then=None: first_output([*b.ssh(runs), "python3 main.py"], folder, b.env, then))
 
 
 def warm(b):
@@ -123,11 +125,10 @@ def distance(b):
     counts = []
     for job in jobs:
         b.link.reset_counts()
-        job()
-        counts.append(b.link.turns)
+        job(lambda: counts.append(b.link.turns))
     b.link.delay = 0
-    row("turns on the link until the end, opening and closing the channel included", 1, counts[0], counts[1], "",
-        "≤ 2 more than the peer")
+    row("turns on the link until the first output, opening the channel included", 1, counts[0], counts[1],
+        f"+{counts[0] - counts[1]}", "≤ +2")
 
 
 def cold(b):
@@ -199,6 +200,7 @@ def change(b):
     row(f"bytes sent for it; the file has {size}", n, f"{max(sent['ours']):,}", f"{max(sent['peer']):,}", "",
         f"≤ {size + 65536:,}")
     unpacking = []
+    b.linked.tenon.run("status", "last", cwd=folder).ok()
     for step in b.direct.details(folder)["steps"]:
         if "unpack" in step["name"]:
             hours, minutes, seconds = step["duration"].split(":")
@@ -206,28 +208,33 @@ def change(b):
     row("unpacking on the host, apart", len(unpacking), s(unpacking) if unpacking else "", "", "", "")
 
 
+def rate(size, times):
+    values = sorted(size / t / 1e6 for t in times)
+    return f"{statistics.median(values):.0f} MB/s ({values[0]:.0f} to {values[-1]:.0f})"
+
+
 def log(b):
-    """Everything a run printed, fetched by a client that was away, against `ssh host cat` of the same bytes."""
-    size = 50_000_000 if b.quick else 500_000_000
+    """What a script prints, while it prints it and afterwards, against `ssh host cat` of the same bytes."""
+    size = 100_000_000 if b.quick else 1_000_000_000
     n = 2 if b.quick else 5
-    folder = b.direct.attached(f"""
-import os
-line = b"x" * 99 + b"\\n"
-block = line * 10000
-for _ in range({size} // len(block)): os.write(1, block)
-""", name="log")
     b.user.run("sh", "-c", f"yes {'x' * 99} | head -c {size} > bytes")
-    took = {"ours": [], "peer": []}
-    for _ in range(n):
-        subprocess.run(submit_words("-a"), cwd=folder, env=b.env, check=True, capture_output=True)
+    folder = b.direct.attached("import os\nos.execvp('cat', ['cat', os.path.expanduser('~/bytes')])\n", name="log")
+
+    def program(*words):
+        subprocess.run(words, cwd=folder, env=b.env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def live():
+        return timed(lambda: program(*submit_words()))
+
+    def later():
+        program(*submit_words("-a"))
         harness.wait_until(lambda: not b.direct.runners(), 300, "the end of the run")
-        took["ours"].append(timed(lambda: subprocess.run([TENON, "logs", "last"], cwd=folder, env=b.env, check=True,
-                                                         stdout=subprocess.DEVNULL)))
-        took["peer"].append(timed(lambda: subprocess.run([*b.ssh(b.direct), "cat bytes"], check=True, stdout=subprocess.DEVNULL)))
-    rates = {side: [size / t / 1e6 for t in times] for side, times in took.items()}
-    shown = {side: f"{statistics.median(r):.0f} MB/s ({min(r):.0f} to {max(r):.0f})" for side, r in rates.items()}
-    row(f"log of {size / 1e6:g} MB fetched against `ssh host cat` of it", n, shown["ours"], shown["peer"],
-        f"{statistics.median(rates['ours']) / statistics.median(rates['peer']):.2f}", "≥ 0.8")
+        return timed(lambda: program(TENON, "logs", "last"))
+
+    ours, fetched, peer = alternate(n, live, later, lambda: timed(lambda: program(*b.ssh(b.direct), "cat bytes")))
+    for what, times in (("log while it is printed", ours), ("the same, fetched by a client that was away", fetched)):
+        share = statistics.median(peer) / statistics.median(times)
+        row(f"{what}: {size / 1e6:g} MB against `ssh host cat`", n, rate(size, times), rate(size, peer), f"{share:.2f}", "≥ 0.8")
 
 
 ALL = {f.__name__: f for f in (warm, distance, cold, change, log)}

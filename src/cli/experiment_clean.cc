@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/config_files.h"
 #include "cli/print.h"
+#include "cli/target_host.h"
 #include "cli/terminal_reporter.h"
 #include "engine/space.h"
 #include "project/resolve.h"
@@ -79,9 +80,13 @@ json::Object ToJson(const engine::CleanResult& result, const std::string& target
 Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(const project::Resolved resolved, WhichTarget(session, options));
   TENON_TRY(engine::Context * context, session.Context());
-  engine::CleanOptions clean{
-      resolved.project.id.value, resolved.project.root, resolved.target_name.value,
-      project::ToRunSpec(resolved).executor == run::ExecutorKind::kContainer, options.dry_run};
+  engine::CleanOptions clean;
+  clean.project_id = resolved.project.id.value;
+  clean.project_root = resolved.project.root;
+  clean.target = resolved.target_name.value;
+  TENON_TRY(clean.host, HostOfTarget(session, resolved.project, resolved.target));
+  clean.containers = project::ToRunSpec(resolved).executor == run::ExecutorKind::kContainer;
+  clean.dry_run = options.dry_run;
   const bool ask = !options.dry_run && !options.yes && ::isatty(STDIN_FILENO) == 1;
   if (ask) {
     clean.dry_run = true;

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/request_options.h"
+#include "cli/target_host.h"
 #include "cli/terminal_reporter.h"
 #include "cli/watch.h"
 #include "engine/environments.h"
@@ -151,6 +152,7 @@ Result<int> Make(Session& session, const project::Resolved& resolved, const Opti
   request.spec.user_id = project::DerivedId("user/" + request.spec.user);
   request.spec.refresh_environment = options.refresh;
   request.environment = session.environment;
+  TENON_TRY(request.spec.host, HostOfTarget(session, resolved.project, resolved.target));
   TENON_TRY(engine::Context * context, session.Context());
   InterruptWatch interrupt;
   engine::PreparedEnvironment prepared;

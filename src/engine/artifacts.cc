@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "engine/fetch.h"
 #include "journal/reader.h"
 #include "run/layout.h"
 
@@ -132,6 +133,11 @@ Status ReadArtifact(Context& context, const journal::RunView& run, std::string_v
     const auto hash = Hash::FromHex(artifact.hash);
     TENON_EXPECT_PEER(hash.has_value(), "the record of " + artifact.path + " has no valid hash");
     TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
+    if (!run.spec.host.empty() && !objects->Has(*hash)) {
+      Reporter silent;
+      TENON_TRY(const Place far, context.At(run.spec.host));
+      TENON_TRY_VOID(FetchObjects(context, far, {{*hash, artifact.size}}, artifact.path, silent));
+    }
     return objects->ReadTo(*hash, sink);
   }
   return NoSuchArtifact(run, name);

@@ -63,7 +63,8 @@ TEST(Hosts, ARecordComesBackAndOnlyTheUserCanReadIt) {
 TEST(Hosts, AnIdThatIsAPathIsRefused) {
   const TempFolder temp;
   const run::Home home(temp / "home");
-  for (const std::string id : {"../../etc/passwd", "", "ABC", std::string(32, '/')}) {
+  for (const std::string& id :
+       std::vector<std::string>{"../../etc/passwd", "", "ABC", std::string(32, '/')}) {
     EXPECT_EQ(ReadHost(home, id).error().kind, ErrorKind::kInvalid) << id;
     EXPECT_EQ(ForgetHost(home, id).error().kind, ErrorKind::kInvalid) << id;
   }
@@ -74,7 +75,7 @@ TEST(Hosts, ADamagedRecordSaysWhichFileAndWhatToDo) {
   const run::Home home(temp / "home");
   ASSERT_TRUE(WriteHost(home, Record()).ok());
   const std::string path = temp / ("home/hosts/" + kId + ".json");
-  for (const std::string text : {"", "{", "[]", "{\"id\": 7}", "{\"id\": \"../x\"}"}) {
+  for (const char* text : {"", "{", "[]", "{\"id\": 7}", "{\"id\": \"../x\"}"}) {
     ASSERT_TRUE(WriteFileAtomically(path, text, 0600, Durability::kProcess).ok());
     const auto read = ReadHost(home, kId);
     ASSERT_FALSE(read.ok()) << text;

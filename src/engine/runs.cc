@@ -157,11 +157,13 @@ Result<std::string> ResolveRun(Context& context, const std::string& project_id,
       .WithHint("give more of the id, or the run's number");
 }
 
-Result<std::string> HostOfRun(const Context& context, const std::string& run_id) {
+Result<std::optional<run::RunSpec>> SubmittedSpec(const Context& context,
+                                                  const std::string& run_id) {
   const run::RunFolder folder(context.home, run_id);
+  std::optional<run::RunSpec> none;
   auto names = ListDir(folder.path());
   if (!names.ok()) {
-    if (names.error().kind == ErrorKind::kNotFound) return std::string();
+    if (names.error().kind == ErrorKind::kNotFound) return none;
     return std::move(names).error();
   }
   for (const std::string& name : *names) {
@@ -170,12 +172,19 @@ Result<std::string> HostOfRun(const Context& context, const std::string& run_id)
     while (true) {
       TENON_TRY(const auto record, reader.Next());
       if (!record) break;
-      TENON_TRY(const auto event, run::DecodeEvent(record->type, record->payload));
+      TENON_TRY(auto event, run::DecodeEvent(record->type, record->payload));
       if (!event) continue;
-      if (const auto* submitted = std::get_if<run::Submitted>(&*event)) return submitted->spec.host;
+      if (auto* submitted = std::get_if<run::Submitted>(&*event)) {
+        return std::optional<run::RunSpec>(std::move(submitted->spec));
+      }
     }
   }
-  return std::string();
+  return none;
+}
+
+Result<std::string> HostOfRun(const Context& context, const std::string& run_id) {
+  TENON_TRY(const auto spec, SubmittedSpec(context, run_id));
+  return spec ? spec->host : std::string();
 }
 
 Status RefreshRun(Context& context, const std::string& run_id, Look look, Reporter* reporter) {

@@ -25,6 +25,10 @@ namespace tenon::engine {
 Result<std::string> ResolveRun(Context& context, const std::string& project_id,
                                const std::string& name);
 
+// What was submitted, as the submitting client recorded it here; nullopt: no client of this home
+// has.
+Result<std::optional<run::RunSpec>> SubmittedSpec(const Context& context,
+                                                  const std::string& run_id);
 // The id of the machine a run was sent to (engine/hosts.h); "" = this one.
 Result<std::string> HostOfRun(const Context& context, const std::string& run_id);
 

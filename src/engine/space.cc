@@ -13,7 +13,9 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "engine/assets.h"
+#include "engine/fetch.h"
 #include "engine/freeze_now.h"
+#include "engine/runs.h"
 #include "journal/fold.h"
 #include "run/layout.h"
 #include "snapshot/unpack.h"
@@ -115,10 +117,14 @@ Result<std::unordered_set<Hash>> LiveObjects(const snapshot::ObjectStore& object
   return live;
 }
 
-// What the run was asked to do, without its journal. nullopt: it has never been started here.
-std::optional<run::RunSpec> SpecOf(const run::RunFolder& folder) {
-  auto text = ReadFile(folder.spec());
-  if (!text.ok()) return std::nullopt;
+// What the run was asked to do, without its journal. nullopt: it has never been started.
+std::optional<run::RunSpec> SpecOf(const Context& context, const std::string& run_id) {
+  auto text = ReadFile(run::RunFolder(context.home, run_id).spec());
+  if (!text.ok()) {
+    auto submitted = SubmittedSpec(context, run_id);
+    if (!submitted.ok() || !*submitted || (*submitted)->host.empty()) return std::nullopt;
+    return std::move(**submitted);
+  }
   auto value = json::Parse(*text);
   if (!value.ok() || !value->is_object()) return std::nullopt;
   const json::Object* asked = json::GetObject(value->get_object(), "spec");
@@ -135,7 +141,8 @@ class Cleaner {
       : context_(context), options_(options), reporter_(reporter) {}
 
   Result<CleanResult> Run() {
-    TENON_TRY_VOID(RemoveWork());
+    TENON_TRY(place_, context_.At(options_.host));
+    TENON_TRY_VOID(place_.far == nullptr ? RemoveWork() : RemoveFarRuns());
     if (options_.containers) TENON_TRY_VOID(SweepContainers());
     // After this no container of a run that is over stands in an image's way.
     TENON_TRY_VOID(RemoveEnvironments());
@@ -162,7 +169,7 @@ class Cleaner {
     for (const std::string& id : ids) {
       reporter_.OnProgress("reading journals", ++done, ids.size());
       const run::RunFolder folder(context_.home, id);
-      const auto spec = SpecOf(folder);
+      const auto spec = SpecOf(context_, id);
       if (spec && spec->target == options_.target && IsOfProject(*spec)) runs_.push_back(id);
       if (!IsDirectory(folder.work())) continue;
       const auto view = journal::FoldRunFolder(folder.path());
@@ -178,9 +185,37 @@ class Cleaner {
     return {};
   }
 
+  // Those of this project that are over and whose outputs are here.
+  Status RemoveFarRuns() {
+    TENON_TRY(const auto ids, RunIds(context_));
+    TENON_TRY(const launch::HostedAnswer there, place_.launch->Hosted({}));
+    launch::HostedRequest request;
+    request.dry_run = options_.dry_run;
+    for (const launch::HostedRun& run : there.runs) {
+      const auto spec = SpecOf(context_, run.run_id);
+      if (!spec || spec->host != options_.host || !IsOfProject(*spec)) continue;
+      runs_.push_back(run.run_id);
+      if (run.alive) {
+        ++result_.going;
+      } else if (!OutputsFetched(context_, run.run_id)) {
+        result_.kept.push_back(
+            {run.run_id,
+             "its outputs have not been fetched yet; `tenon status " + run.run_id + "` does that"});
+      } else {
+        request.remove.push_back(run.run_id);
+      }
+    }
+    if (request.remove.empty()) return {};
+    TENON_TRY(const launch::HostedAnswer done, place_.launch->Hosted(request));
+    result_.work_folders = done.removed.size();
+    result_.bytes_freed += done.bytes_freed;
+    result_.kept.insert(result_.kept.end(), done.kept.begin(), done.kept.end());
+    return {};
+  }
+
   Status SweepContainers() {
-    if (!Exists(context_.home.root())) return {};
-    TENON_TRY(auto swept, context_.launch->Sweep({runs_, /*all=*/false, options_.dry_run}));
+    if (place_.far == nullptr && !Exists(context_.home.root())) return {};
+    TENON_TRY(auto swept, place_.launch->Sweep({runs_, /*all=*/false, options_.dry_run}));
     result_.containers = std::move(swept.removed);
     for (launch::Kept& kept : swept.kept) result_.kept.push_back(std::move(kept));
     return {};
@@ -190,7 +225,7 @@ class Cleaner {
   bool IsOurs(const run::ListedEnvironment& one) const {
     bool here = false;
     for (const std::string& id : one.runs) {
-      const auto spec = SpecOf(run::RunFolder(context_.home, id));
+      const auto spec = SpecOf(context_, id);
       if (!spec) continue;
       if (!IsOfProject(*spec)) return false;
       here = here || spec->target == options_.target;
@@ -199,14 +234,14 @@ class Cleaner {
   }
 
   Status RemoveEnvironments() {
-    if (!Exists(context_.home.environments())) return {};
-    TENON_TRY(const auto listed, context_.launch->Environments({}));
+    if (place_.far == nullptr && !Exists(context_.home.environments())) return {};
+    TENON_TRY(const auto listed, place_.launch->Environments({}));
     launch::EnvironmentsRequest request{{}, options_.dry_run};
     for (const run::ListedEnvironment& one : listed.environments) {
       if (IsOurs(one)) request.remove.push_back(one.record.ready.key);
     }
     if (request.remove.empty()) return {};
-    TENON_TRY(auto answer, context_.launch->Environments(request));
+    TENON_TRY(auto answer, place_.launch->Environments(request));
     result_.environments = std::move(answer.removed);
     result_.bytes_freed += answer.bytes_freed;
     for (launch::Kept& kept : answer.kept) result_.kept.push_back(std::move(kept));
@@ -216,6 +251,7 @@ class Cleaner {
   Context& context_;
   const CleanOptions& options_;
   Reporter& reporter_;
+  Place place_;
   std::vector<std::string> runs_;  // of this project on this target
   CleanResult result_;
 };

@@ -52,6 +52,7 @@ struct CleanOptions {
   std::string project_id;    // empty: of all projects
   std::string project_root;  // whose cache goes too; empty: none
   std::string target;
+  std::string host;         // the machine of the target (engine/hosts.h); "" = this one
   bool containers = false;  // the target runs scripts in containers
   bool dry_run = false;
 };
@@ -63,9 +64,10 @@ struct CleanResult {
   std::vector<launch::Kept> kept;         // containers and environments, with the reason
   uint64_t bytes_freed = 0;
 };
-// Removes what runs have left on a target of this machine: the run directories of runs that are
+// Removes what runs have left on a target: the run directories of runs that are
 // over, kept ones too, their containers, the environments (images included) that runs of this
-// project alone have used, and the project's cache. Journals, outputs and snapshots stay.
+// project alone have used, and the project's cache. Journals, outputs and snapshots stay here; on
+// another machine the whole folder of a run goes once its outputs have been fetched.
 Result<CleanResult> CleanTarget(Context& context, const CleanOptions& options, Reporter& reporter);
 
 }  // namespace tenon::engine

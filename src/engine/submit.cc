@@ -16,6 +16,7 @@
 #include "base/mask.h"
 #include "base/text.h"
 #include "engine/git.h"
+#include "engine/idle.h"
 #include "engine/reach.h"
 #include "engine/runs.h"
 #include "journal/writer.h"
@@ -149,6 +150,12 @@ Result<run::RunnerStarted> Hand(Context& context, launch::StartRequest start, Re
         host.boot_id = started->process.boot_id;
         host.last_heard_us = context.clock->NowUs();
       }));
+      // The run goes on either way.
+      if (auto watched = WatchIdleIfAsked(context, place); !watched.ok()) {
+        reporter.OnNotice({run::Level::kWarning,
+                           "whenIdle could not be asked for: " + watched.error().message,
+                           watched.error().hint});
+      }
       return started;
     }
     const bool again = started.error().kind == ErrorKind::kUnavailable &&

@@ -100,6 +100,7 @@ def test_the_canary_is_nowhere(far, canary, tmp_path):
         far.user.write("go", "")
         texts.append(watcher.wait())
         texts.append(far.tenon.run("experiment", "diagnostics", "-r", "last", "-t", "far", cwd=folder))
+        far.tenon.cleanup()  # the kept connection
         texts.append(far.attach(folder, "--force", password=canary + "x"))
         assert texts[-1].code == 5
         shown = far.tenon.run("show", "last", "-o", "json", cwd=folder).ok()

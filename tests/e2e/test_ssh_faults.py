@@ -143,6 +143,14 @@ def test_wrong_password_is_tried_once(far):
     assert not list((folder / "aml_config").glob("far.*"))
 
 
+def test_wrong_password_is_not_taken_for_good_because_a_connection_stands(far):
+    folder = far.attached("print('ran')\n")
+    assert far.attach(folder, "--force", password="Wrong-" + far.user.password).code == 5
+    assert far.server.failed_passwords() == 1
+    far.tenon.cleanup()  # the kept connection
+    assert far.submit(folder).ok().out == "ran\n"
+
+
 def test_password_changed_since_attach_is_tried_once(far):
     folder = far.attached()
     far.tenon.cleanup()  # the kept connection
