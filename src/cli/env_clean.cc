@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/config_files.h"
 #include "cli/env_name.h"
+#include "cli/host_name.h"
 #include "cli/print.h"
 #include "cli/watch.h"
 #include "engine/environments.h"
@@ -16,7 +17,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> names;
-  std::string unused_for;
+  std::string unused_for, target;
   bool all = false, dry_run = false, yes = false;
 };
 
@@ -91,7 +92,8 @@ json::Object ToJson(const launch::EnvironmentsAnswer& answer, bool dry_run) {
 Result<int> Act(Session& session, const Options& options) {
   TENON_TRY_VOID(CheckChoice(options));
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(const Listed environments, engine::ListEnvironments(*context));
+  TENON_TRY(const std::string host, HostIdNamed(session, options.target));
+  TENON_TRY(const Listed environments, engine::ListEnvironments(*context, host));
   TENON_TRY(const Listed chosen, Choose(options, environments, context->clock->NowUs()));
   TENON_TRY(const bool yes, Ask(options, chosen));
   if (!yes) {
@@ -102,7 +104,7 @@ Result<int> Act(Session& session, const Options& options) {
   for (const run::ListedEnvironment& one : chosen) keys.push_back(one.record.ready.key);
   launch::EnvironmentsAnswer answer;
   if (!keys.empty()) {
-    TENON_TRY(answer, engine::RemoveEnvironments(*context, keys, options.dry_run));
+    TENON_TRY(answer, engine::RemoveEnvironments(*context, keys, options.dry_run, host));
   }
   if (session.WantsJson()) {
     PrintValue(session, ToJson(answer, options.dry_run));
@@ -133,13 +135,15 @@ Command EnvCleanCommand() {
       "Never one that a run uses which goes on. The next run that needs one makes it again. Asks "
       "first; without a terminal to ask on, --yes or --dry-run is needed.",
       {"tenon env clean 3f9a1c", "tenon env clean --unused-for 30d --yes",
-       "tenon env clean --all --dry-run"},
+       "tenon env clean --all --dry-run", "tenon env clean -t my_dsvm --all"},
       [](CLI::App& app, const std::vector<std::string>&) -> Action {
         auto options = std::make_shared<Options>();
         app.add_option("KEY", options->names, "Keys, or beginnings of keys");
         app.add_option("--unused-for", options->unused_for,
                        "Those that no run has used for so long")
             ->type_name("TIME");
+        app.add_option("-t,--target", options->target, "On the machine of this target (here)")
+            ->type_name("NAME");
         app.add_flag("--all", options->all, "All of them");
         app.add_flag("--dry-run", options->dry_run, "Remove nothing, say what would go");
         app.add_flag("-y,--yes", options->yes, "Don't ask");

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <memory>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/env_name.h"
+#include "cli/host_name.h"
 #include "cli/print.h"
 #include "engine/environments.h"
 
@@ -16,9 +18,10 @@ std::string Ago(int64_t us, int64_t now_us) {
   return now_us > us ? HumanDuration(now_us - us) + " ago" : "now";
 }
 
-Result<int> Act(Session& session) {
+Result<int> Act(Session& session, const std::string& target) {
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(const auto environments, engine::ListEnvironments(*context));
+  TENON_TRY(const std::string host, HostIdNamed(session, target));
+  TENON_TRY(const auto environments, engine::ListEnvironments(*context, host));
   const int64_t now_us = context->clock->NowUs();
   json::Array list;
   Table table({{"Key"},
@@ -53,15 +56,18 @@ Result<int> Act(Session& session) {
 }  // namespace
 
 Command EnvListCommand() {
-  return {
-      {{"env", "list"}},
-      "List the environments that were made on this machine, newest use first",
-      "Each is made once, for all runs that ask for the same packages on the same base, and "
-      "kept until `tenon env clean` removes it.",
-      {"tenon env list", "tenon env list --json", "tenon env list --query \"[?in_use].ready.key\""},
-      [](CLI::App&, const std::vector<std::string>&) -> Action {
-        return [](Session& session) { return Act(session); };
-      }};
+  return {{{"env", "list"}},
+          "List the environments that were made on a machine, newest use first",
+          "Each is made once, for all runs that ask for the same packages on the same base, and "
+          "kept until `tenon env clean` removes it.",
+          {"tenon env list", "tenon env list -t my_dsvm", "tenon env list --json",
+           "tenon env list --query \"[?in_use].ready.key\""},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            auto target = std::make_shared<std::string>();
+            app.add_option("-t,--target", *target, "On the machine of this target (here)")
+                ->type_name("NAME");
+            return [target](Session& session) { return Act(session, *target); };
+          }};
 }
 
 }  // namespace tenon::cli

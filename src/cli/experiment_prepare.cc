@@ -14,11 +14,13 @@
 #include "cli/terminal_reporter.h"
 #include "cli/watch.h"
 #include "engine/environments.h"
+#include "engine/reach.h"
 #include "project/password.h"
 
 namespace tenon::cli {
 namespace {
 
+constexpr int kNoSuchProgram = 127;  // as env(1) says it
 constexpr int kPythonTimeoutMs = 60'000;
 constexpr const char* kAskVersion =
     "import sys; print('%d.%d.%d' % sys.version_info[:3]); print(sys.executable)";
@@ -80,16 +82,51 @@ Result<std::string> FindPython(const Session& session, std::string name) {
       .WithHint("install Python, or set pythonLocation to its path");
 }
 
-// The user's own Python is as it is; it is tried, so that the answer is worth something.
-Result<int> TryPython(const Session& session, const project::Resolved& resolved) {
-  PrintNotices(resolved);
+// Asks a Python of this machine for its version; `python` becomes its path.
+Result<CaptureResult> AskHere(const Session& session, const project::Resolved& resolved,
+                              std::string* python) {
   std::string wanted = resolved.target.python_location.value;
   if (wanted.find('/') != std::string::npos && !wanted.starts_with("~")) {
     wanted = JoinPath(resolved.project.root, wanted);
   }
-  TENON_TRY(const std::string python, FindPython(session, wanted));
-  auto asked = RunAndCapture({python, "-c", kAskVersion}, "", "", kPythonTimeoutMs, 64u << 10);
-  if (!asked.ok()) return std::move(asked).error().Wrap("starting " + ForTerminal(python));
+  TENON_TRY(*python, FindPython(session, wanted));
+  return RunAndCapture({*python, "-c", kAskVersion}, "", "", kPythonTimeoutMs, 64u << 10);
+}
+
+// The same on another machine, with the PATH of a login there.
+Result<CaptureResult> AskThere(engine::Context& context, const std::string& host,
+                               std::string* python) {
+  TENON_TRY(const engine::Place place, context.At(host));
+  const Environment login = engine::LoginEnvironment(place.far->record);
+  std::vector<std::string> names = {python->empty() ? "python" : *python};
+  if (names[0].starts_with("~/")) names[0] = GetVariable(login, "HOME") + names[0].substr(1);
+  if (names[0] == "python") names.emplace_back("python3");
+  for (const std::string& name : names) {
+    *python = name;
+    TENON_TRY(CaptureResult asked,
+              place.host->Run(
+                  {"/usr/bin/env", "PATH=" + GetVariable(login, "PATH"), name, "-c", kAskVersion},
+                  "", kPythonTimeoutMs));
+    if (asked.status.code != kNoSuchProgram) return asked;
+  }
+  return NotFound("no program `" + ForTerminal(*python) +
+                  "` on the machine (pythonLocation of the target)")
+      .WithHint("install Python there, or set pythonLocation to its path");
+}
+
+// The user's own Python is as it is; it is tried, so that the answer is worth something.
+Result<int> TryPython(Session& session, const project::Resolved& resolved) {
+  PrintNotices(resolved);
+  TENON_TRY(const std::string host, HostOfTarget(session, resolved.project, resolved.target));
+  std::string python = resolved.target.python_location.value;
+  Result<CaptureResult> asked = CaptureResult();
+  if (host.empty()) {
+    asked = AskHere(session, resolved, &python);
+  } else {
+    TENON_TRY(engine::Context * context, session.Context());
+    asked = AskThere(*context, host, &python);
+  }
+  if (!asked.ok()) return std::move(asked).error().Wrap("trying the target's Python");
   if (asked->timed_out) {
     return Unavailable(ForTerminal(python) + " has not told its version within a minute");
   }

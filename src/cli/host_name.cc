@@ -100,6 +100,15 @@ Result<HostRecord> FindHost(Session& session, const std::string& word) {
   return FindRecorded(hosts, word);
 }
 
+Result<std::string> HostIdNamed(Session& session, const std::string& word) {
+  if (word.empty()) return std::string();
+  TENON_TRY(const project::Project project, OpenFiles(session));
+  TENON_TRY(const auto target, TargetHere(project, word));
+  if (target && IsHere(*target)) return std::string();
+  TENON_TRY(const HostRecord host, FindHost(session, word));
+  return host.id;
+}
+
 Result<engine::Place> PlaceOfHost(Session& session, const std::string& word) {
   TENON_TRY(const HostRecord host, FindHost(session, word));
   TENON_TRY(engine::Context * context, session.Context());

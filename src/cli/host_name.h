@@ -24,6 +24,9 @@ inline constexpr size_t kHostDigits = 8;
 // this machine.
 Result<engine::HostRecord> FindHost(Session& session, const std::string& word);
 
+// Its id; "" for no word and for a target that is this machine.
+Result<std::string> HostIdNamed(Session& session, const std::string& word);
+
 // The same as a place to go to. Nothing is contacted that was reached before.
 Result<engine::Place> PlaceOfHost(Session& session, const std::string& word);
 

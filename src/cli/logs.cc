@@ -9,6 +9,7 @@
 #include "cli/terminal_reporter.h"
 #include "engine/artifacts.h"
 #include "engine/follow.h"
+#include "engine/retry.h"
 #include "engine/runs.h"
 
 namespace tenon::cli {
@@ -81,6 +82,9 @@ Result<int> Act(Session& session, const Options& options) {
     reporter = &timestamped;
   TENON_TRY(const auto followed, engine::Follow(*context, run_id, follow, *reporter));
   if (options.follow && !followed.end) return 130;
+  if (options.follow && followed.end->rebooted) {
+    TENON_TRY_VOID(engine::RetryAfterRestart(*context, run_id, {}, *reporter));
+  }
   return 0;
 }
 

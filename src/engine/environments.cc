@@ -75,9 +75,9 @@ std::map<std::string, std::pair<std::string, std::string>> ByName(
 
 }  // namespace
 
-Result<std::vector<run::ListedEnvironment>> ListEnvironments(Context& context) {
-  if (!Exists(context.home.root())) return std::vector<run::ListedEnvironment>();
-  TENON_TRY(auto answer, context.launch->Environments({}));
+Result<std::vector<run::ListedEnvironment>> ListEnvironments(Context& context,
+                                                             const std::string& host) {
+  TENON_TRY(auto answer, RemoveEnvironments(context, {}, /*dry_run=*/false, host));
   return std::move(answer.environments);
 }
 
@@ -110,9 +110,11 @@ Result<const run::ListedEnvironment*> FindEnvironment(
 }
 
 Result<launch::EnvironmentsAnswer> RemoveEnvironments(Context& context,
-                                                      std::vector<std::string> keys, bool dry_run) {
-  if (!Exists(context.home.root())) return launch::EnvironmentsAnswer();
-  return context.launch->Environments({std::move(keys), dry_run});
+                                                      std::vector<std::string> keys, bool dry_run,
+                                                      const std::string& host) {
+  if (host.empty() && !Exists(context.home.root())) return launch::EnvironmentsAnswer();
+  TENON_TRY(const Place place, context.At(host));
+  return place.launch->Environments({std::move(keys), dry_run});
 }
 
 Result<PreparedEnvironment> PrepareEnvironment(Context& context, SubmitRequest request,

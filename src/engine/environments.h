@@ -20,7 +20,9 @@
 namespace tenon::engine {
 
 // Newest use first. A home that is not there has none, and is not made by looking.
-Result<std::vector<run::ListedEnvironment>> ListEnvironments(Context& context);
+// `host`: of that machine (engine/hosts.h); "" = this one.
+Result<std::vector<run::ListedEnvironment>> ListEnvironments(Context& context,
+                                                             const std::string& host = "");
 
 // The environment whose key begins with `name`. kNotFound with "did you mean", kInvalid when
 // several fit (naming them). The answer points into the list.
@@ -29,7 +31,8 @@ Result<const run::ListedEnvironment*> FindEnvironment(
 
 // Removes them, by their whole keys; what a run that goes on uses is kept. May be repeated.
 Result<launch::EnvironmentsAnswer> RemoveEnvironments(Context& context,
-                                                      std::vector<std::string> keys, bool dry_run);
+                                                      std::vector<std::string> keys, bool dry_run,
+                                                      const std::string& host = "");
 
 struct PreparedEnvironment {
   std::string run_id;                                // under which it was done
