@@ -4,12 +4,14 @@
 import base64
 import os
 import secrets
+import subprocess
 import threading
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from e2e.harness import wait_until
 from hosts.link import Proxy, Recorder
 from hosts.ssh_runs import waiter
 
@@ -77,6 +79,21 @@ class ProcessWatch:
                             self.found.add(f"{name} of {comm.read().strip()}")
             except OSError:
                 pass
+
+
+def test_the_search_finds_what_leaks(tmp_path):
+    word = "Canary-" + secrets.token_hex(12)
+    (tmp_path / "plain").write_text(f"password: {word}\n")
+    (tmp_path / "coded").write_bytes(base64.b64encode(word.encode()))
+    with zipfile.ZipFile(tmp_path / "archive.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("inside", word * 3)
+    assert len(search_files(tmp_path, word)) == 3
+    with subprocess.Popen(["sleep", "60"], env={"PASSWORD": word}) as sleeper, ProcessWatch(word) as watch:
+        try:
+            wait_until(lambda: watch.found, 30, "the canary in an environment")
+        finally:
+            sleeper.kill()
+    assert watch.found == {"environ of sleep"}
 
 
 @pytest.fixture

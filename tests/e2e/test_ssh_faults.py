@@ -5,6 +5,7 @@ reason, exit code and remains that must come out of it."""
 import hashlib
 import shutil
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -423,8 +424,13 @@ def test_clock_of_the_host_is_hours_off(far_on, sshd_with, tmp_path, hours):
             parent.chmod(parent.stat().st_mode | 1)
     tmp_path.chmod(0o755)
     runs = far_on(sshd_with(SetEnv=f"TENON_TEST_CLOCK_OFFSET_FILE={offset}"))
-    folder = runs.attached("import time\ntime.sleep(0.5)\nprint('ran')\n")
-    assert runs.submit(folder).ok().out == "ran\n"
+    go = runs.user.home / "go"
+    folder = runs.attached(waiter(go))
+    watcher = runs.start(folder)
+    watcher.wait_for("begin")
+    assert all(b"TENON_TEST_CLOCK_OFFSET_FILE=" in Path(f"/proc/{pid}/environ").read_bytes() for pid in runs.runners())
+    runs.user.write("go", "")
+    assert watcher.wait().out == "begin\nend\n"
     run = runs.last(folder)
     assert run["status"] == "Completed"
     hours_told, minutes, _ = run["duration"].split(":")
