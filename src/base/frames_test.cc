@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_json.h"
+
 namespace tenon {
 namespace {
 
@@ -70,6 +72,15 @@ TEST(Frames, AHeadThatIsNoObjectIsRefused) {
   auto frame = reader.Next();
   ASSERT_FALSE(frame.ok());
   EXPECT_EQ(frame.error().kind, ErrorKind::kCorrupt);
+}
+
+TEST(ErrorJson, AnErrorCrossesTheWire) {
+  const Error error = Unavailable("disk full: /data/\xff").WithHint("make room");
+  const Error again = ErrorFromJson(json::Parse(json::Print(ErrorToJson(error)))->get_object());
+  EXPECT_EQ(again.kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(again.message, error.message);
+  EXPECT_EQ(again.hint, "make room");
+  EXPECT_EQ(ErrorFromJson({}).kind, ErrorKind::kInternal);
 }
 
 }  // namespace

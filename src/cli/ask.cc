@@ -2,6 +2,7 @@
 #include "cli/ask.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <termios.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ namespace tenon::cli {
 namespace {
 
 constexpr size_t kLongestSecret = 16 << 10;
+constexpr int kLookMs = 100;
 
 UniqueFd OpenTerminal() {
   if (::isatty(STDIN_FILENO) != 1 && ::isatty(STDERR_FILENO) != 1) return UniqueFd();
@@ -65,9 +67,14 @@ class Hidden {
 std::optional<std::string> ReadLine(int fd) {
   std::string line;
   for (;;) {
+    // A signal may be another thread's to take, so it interrupts nothing here.
+    pollfd wait{fd, POLLIN, 0};
+    const int ready = ::poll(&wait, 1, kLookMs);
+    if (Hidden::Interrupted()) return std::nullopt;
+    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     char c = 0;
     const ssize_t n = ::read(fd, &c, 1);
-    if (n < 0 && errno == EINTR && !Hidden::Interrupted()) continue;
+    if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return line.empty() ? std::nullopt : std::optional<std::string>(line);
     if (c == '\n') return line;
     if (line.size() < kLongestSecret) line += c;

@@ -58,9 +58,8 @@ void LookAt(engine::Context& context, HostRecord& host, Known* known) {
     known->idle_since_us = there.idle_since_us;
     known->looked = true;
     host.last_heard_us = context.clock->NowUs();
-    return engine::UpdateHost(context.home, host.id, [&](HostRecord& record) {
-      record.last_heard_us = host.last_heard_us;
-    });
+    engine::NoteHeard(context.home, host.id, host.last_heard_us);
+    return {};
   };
   if (auto looked = look(); !looked.ok()) known->problem = looked.error().message;
 }

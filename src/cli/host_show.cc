@@ -116,8 +116,7 @@ Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(const launch::HostedAnswer there, place.launch->Hosted({}));
   TENON_TRY(const engine::IdleState idle, engine::LookAtIdleWatch(place));
   const int64_t now_us = context->clock->NowUs();
-  TENON_TRY_VOID(engine::UpdateHost(context->home, host.id,
-                                    [&](HostRecord& record) { record.last_heard_us = now_us; }));
+  engine::NoteHeard(context->home, host.id, now_us);
   TENON_TRY(host, engine::ReadHost(context->home, host.id));
   if (session.WantsJson()) {
     json::Object object = ToJson(host, there);

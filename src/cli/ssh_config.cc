@@ -2,6 +2,7 @@
 #include "cli/ssh_config.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -75,6 +76,7 @@ Result<SshConfigEntry> EntryFor(const engine::Context& context, const HostRecord
   SshConfigEntry entry;
   entry.host = name;
   entry.remark = "target " + ForTerminal(host.target) + " of " + ForTerminal(host.project_root);
+  std::replace(entry.remark.begin(), entry.remark.end(), '\n', ' ');  // or it would be settings
   const auto add = [&](const char* keyword, const std::string& value) {
     if (!value.empty()) entry.settings.emplace_back(keyword, value);
   };

@@ -19,6 +19,7 @@ namespace tenon::engine {
 namespace {
 
 constexpr size_t kMaxSpec = 32u << 20;
+constexpr int64_t kLargestGap = 1'000'000;
 constexpr int64_t kFirstMs = 1'000'000'000'000;  // 2001: anything smaller is no time in an id
 
 // The time a run's id was made from, so that it stands in listings where it belongs.
@@ -62,7 +63,9 @@ Result<int64_t> TakeNumber(Context& context, const run::RunSpec& spec) {
   TENON_TRY(history::HistoryStore * store, context.History());
   TENON_TRY(const int64_t indexed, store->LastNumber(spec.project_id));
   const int64_t last = std::max<int64_t>(std::strtoll(text.c_str(), nullptr, 10), indexed);
-  int64_t number = spec.number;
+  // The machine's word: numbers that leave no room for ours are none.
+  const bool good = spec.number > 0 && spec.number - last < kLargestGap;
+  int64_t number = good ? spec.number : last + 1;
   if (number <= last) {
     TENON_TRY(const auto taken, store->IdOfNumber(spec.project_id, number));
     if (taken) number = last + 1;

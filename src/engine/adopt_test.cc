@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "base/file.h"
 #include "base/temp_folder.h"
 #include "base/text.h"
@@ -17,6 +19,39 @@ namespace {
 
 const std::string kHost(32, 'b');
 constexpr const char* kId = "proj_1700000000000";
+
+// A machine whose files are on this disk, with an agent that can follow them.
+class DiskFar : public transport::LocalHost, public transport::FrameLink {
+ public:
+  transport::FrameLink* frames() override { return this; }
+  Status Send(const json::Object& head, std::string_view) override {
+    if (json::GetString(head, "op") != "follow") {
+      answers_.push_back({{{"ok", true}, {"end", true}}, ""});
+      answers_.push_back({{{"ok", true}}, ""});
+      return {};
+    }
+    const bool locked = IsLocked(json::GetString(head, "lock")).value_or(false);
+    const json::Array& files = *json::GetArray(head, "files");
+    for (size_t i = 0; i < files.size(); ++i) {
+      const auto offset = static_cast<uint64_t>(json::GetInt(files[i].get_object(), "offset"));
+      auto bytes = ReadFrom(json::GetString(files[i].get_object(), "path"), offset, 1 << 20);
+      if (!bytes.ok()) continue;
+      answers_.push_back({{{"file", i}, {"offset", offset}}, std::move(*bytes)});
+    }
+    answers_.push_back({{{"locked", locked}}, ""});
+    return {};
+  }
+  Result<std::optional<Frame>> Next(int64_t) override {
+    if (answers_.empty()) return std::optional<Frame>();
+    Frame frame = std::move(answers_.front());
+    answers_.pop_front();
+    return std::optional<Frame>(std::move(frame));
+  }
+  void Close() override { answers_.clear(); }
+
+ private:
+  std::deque<Frame> answers_;
+};
 
 // The far machine is another home on this disk.
 class AdoptTest : public testing::Test {
@@ -73,7 +108,7 @@ class AdoptTest : public testing::Test {
 
   TempFolder temp_;
   FakeClock clock_;
-  transport::LocalHost host_;
+  DiskFar host_;
   launch::FakeLaunch launch_;
   Context context_{run::Home(temp_ / "home")};
   Place far_;
@@ -111,6 +146,15 @@ TEST_F(AdoptTest, NothingTwice) {
 TEST_F(AdoptTest, ANumberThatIsTakenHereBecomesTheNextFreeOne) {
   RanThere(Spec(kId, 1));
   RanThere(Spec("proj_1700000000001", 1));
+  ASSERT_TRUE(Take(kId).ok());
+  ASSERT_TRUE(Take("proj_1700000000001").ok());
+  EXPECT_EQ(*ResolveRun(context_, "our-project", "1"), kId);
+  EXPECT_EQ(*ResolveRun(context_, "our-project", "2"), "proj_1700000000001");
+}
+
+TEST_F(AdoptTest, ANumberBeyondAllBoundsLeavesRoomForOurs) {
+  RanThere(Spec(kId, INT64_MAX));
+  RanThere(Spec("proj_1700000000001", -7));
   ASSERT_TRUE(Take(kId).ok());
   ASSERT_TRUE(Take("proj_1700000000001").ok());
   EXPECT_EQ(*ResolveRun(context_, "our-project", "1"), kId);

@@ -13,6 +13,7 @@
 #include "engine/fetch.h"
 #include "journal/reader.h"
 #include "run/layout.h"
+#include "snapshot/data_set.h"
 
 namespace tenon::engine {
 namespace {
@@ -158,6 +159,11 @@ Result<std::vector<std::string>> DownloadArtifacts(Context& context, const journ
     }
   }
   for (const std::string& name : names) {
+    // They come from the machine the run was on.
+    if (!snapshot::CheckDataPath(name).ok()) {
+      return Corrupt("the run " + run.spec.id +
+                     " names an artifact that leads out of the folder: " + ForTerminal(name));
+    }
     const std::string path = JoinPath(folder, name);
     if (!overwrite && Exists(path)) {
       return Invalid(path + " is there already").WithHint("--overwrite replaces it");

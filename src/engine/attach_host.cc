@@ -2,6 +2,7 @@
 #include "engine/attach_host.h"
 
 #include <cstdlib>
+#include <memory>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -67,7 +68,7 @@ class TriedSecrets {
 class TypedSecrets {
  public:
   TypedSecrets(Context& context, const HostRecord& host, const std::string& shown,
-               GivenSecrets* typed)
+               std::shared_ptr<GivenSecrets> typed)
       : context_(context), before_(context.ask_user) {
     if (!before_) return;
     const transport::AskpassRules rules{host.user, shown, host.identity_file, true, ""};
@@ -115,19 +116,20 @@ Result<std::unique_ptr<Reached>> ReachOnTrial(Context& context, HostRecord host,
   TENON_TRY_VOID(tried.Put(*given));
   if (given->password) host.has_password = true;
   const bool pinned_before = Exists(PinFile(context.home, host.id));
-  GivenSecrets typed;
+  // Shared: the connection may ask again after we have returned.
+  const auto typed = std::make_shared<GivenSecrets>();
   TENON_TRY(const transport::SshTarget target, SshTargetOf(context.home, host));
   Result<std::unique_ptr<Reached>> reached = Unavailable("");
   {
-    const TypedSecrets note(context, host, target.Shown(), &typed);
+    const TypedSecrets note(context, host, target.Shown(), typed);
     reached = Reach(context, host);
   }
   if (!reached.ok()) {
     if (!pinned_before) (void)RemoveFile(PinFile(context.home, host.id)).ok();
     return reached;
   }
-  if (typed.password) given->password = std::move(typed.password);
-  if (typed.passphrase) given->passphrase = std::move(typed.passphrase);
+  if (typed->password) given->password = typed->password;
+  if (typed->passphrase) given->passphrase = typed->passphrase;
   return reached;
 }
 
@@ -145,6 +147,11 @@ Result<HostKey> LookAtHost(Context& context, const HostRecord& host) {
 
 Result<HostRecord> TryHost(Context& context, HostRecord host, GivenSecrets* secrets) {
   host.facts = {};  // asked anew
+  // Over a connection that stands nobody is asked for a secret, so a wrong one would seem right.
+  if (secrets->password || secrets->passphrase) {
+    TENON_TRY(transport::SshTarget target, SshTargetOf(context.home, host));
+    transport::Ssh(std::move(target), {}).Disconnect();
+  }
   TENON_TRY(const std::unique_ptr<Reached> reached, ReachOnTrial(context, host, secrets));
   HostRecord learned = reached->record;
   learned.has_password = host.has_password || secrets->password.has_value();

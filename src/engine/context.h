@@ -3,6 +3,7 @@
 #define TENON_ENGINE_CONTEXT_H_
 
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -59,6 +60,7 @@ struct Context {
   std::unique_ptr<snapshot::ObjectStore> object_store;
   std::string client_id;
   std::map<std::string, std::unique_ptr<Reached>> reached;  // by id
+  std::future<void> indexing;  // of the run that was submitted last, beside everything else
 };
 
 // A context for this machine: runs start here, with the runner that is embedded in this program.

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/temp_folder.h"
+#include "base/text.h"
 #include "engine/artifacts.h"
 #include "engine/follow.h"
 #include "engine/restore.h"
@@ -284,6 +285,41 @@ TEST_F(EngineTest, ArtifactsThatAreThereAreNotOverwritten) {
   EXPECT_EQ(DownloadArtifacts(context_, *run, "outputs/none", temp_ / "x", false).error().kind,
             ErrorKind::kNotFound);
   EXPECT_FALSE(Exists(temp_ / "x"));
+}
+
+TEST_F(EngineTest, ArtifactsThatLeadOutOfTheFolderAreNotWritten) {
+  auto run = GetRun(context_, MustSubmit(Request()));
+  const auto objects = context_.Objects();
+  const auto hash = (*objects)->Put("theirs");
+  ASSERT_TRUE(hash.ok() && (*objects)->Flush().ok());
+  for (const std::string& path : {std::string("../theirs"), temp_ / "theirs",
+                                  std::string("outputs/../../theirs"), std::string("")}) {
+    run->artifacts = {{path, 6, hash->Hex()}};
+    const auto written = DownloadArtifacts(context_, *run, "", temp_ / "down", true);
+    ASSERT_FALSE(written.ok()) << path;
+    EXPECT_EQ(written.error().kind, ErrorKind::kCorrupt) << path;
+  }
+  EXPECT_FALSE(Exists(temp_ / "theirs"));
+}
+
+TEST_F(EngineTest, GarbageIsCollectedWhileOutputsAreStillOnAnotherMachine) {
+  run::RunSpec spec;
+  spec.key = NewUuid();
+  spec.id = "far_1700000000000";
+  spec.host = std::string(32, 'a');
+  spec.tree = spec.kept_tree = std::string(64, 'b');
+  const run::RunFolder folder(context_.home, spec.id);
+  ASSERT_TRUE(MakeDirs(folder.path()).ok());
+  auto writer =
+      journal::Writer::Open({folder.near_segment("c"), spec.key, "near-c", context_.clock, false});
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(writer->Append(run::Submitted{spec, "c", "test"}).ok());
+  auto far =
+      journal::Writer::Open({folder.host_segment(), spec.key, "host", context_.clock, false});
+  ASSERT_TRUE(far.ok());
+  ASSERT_TRUE(far->Append(run::Artifacts{{}, std::string(64, 'd')}).ok());
+  const auto collected = CollectGarbage(context_, {}, reporter_);
+  EXPECT_TRUE(collected.ok()) << collected.error().message;
 }
 
 TEST_F(EngineTest, RebuiltHistoryIsEqual) {

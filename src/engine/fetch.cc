@@ -87,13 +87,14 @@ Result<uint64_t> FetchTree(Context& context, const Place& far, const std::string
   uint64_t bytes = 0;
   TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
   std::vector<WantedObject> level = {{*top, 0}};
+  std::unordered_set<Hash> nodes;  // each is looked into once, however often a tree has it
   // Nodes of one level say which are on the next.
   while (!level.empty()) {
     TENON_TRY(const uint64_t came, FetchObjects(context, far, level, what, reporter));
     bytes += came;
     std::vector<WantedObject> next;
     for (const WantedObject& one : level) {
-      if (one.size > 0) continue;
+      if (one.size > 0 || !nodes.insert(one.hash).second) continue;
       TENON_TRY(const snapshot::LoadedNode node, snapshot::LoadNode(*objects, one.hash));
       for (const snapshot::NodeItem& item : node.node.items) {
         const bool is_node = node.node.level > 0 || item.type == snapshot::EntryType::kFolder;

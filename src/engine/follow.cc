@@ -17,6 +17,9 @@ namespace {
 
 constexpr size_t kPiece = 1u << 20;
 constexpr int64_t kWaitUs = 250'000;
+// How long the rest of a run that is over is waited for when another process of ours copies it.
+constexpr int kOthersLooks = 100;
+constexpr useconds_t kOthersPauseUs = 100'000;
 
 // Passes one record on. An end is only kept: the other segments may have something to say before.
 Status Report(const journal::Record& record, Reporter& reporter, std::optional<run::End>* end) {
@@ -110,6 +113,8 @@ class Patience {
       told_ = true;
       return reporter_.OnLink(silent_us, "");
     }
+    // A link that stands again but over which nothing has come yet may break at once.
+    if (Now() - silent_us < broken_us_) return;
     heard_us_ = Now();
     if (told_) reporter_.OnLink(0, "");
     told_ = false;
@@ -119,6 +124,7 @@ class Patience {
   Status Broken(Error error) {
     if (error.kind != ErrorKind::kUnavailable) return error;
     told_ = true;
+    broken_us_ = Now();
     reporter_.OnLink(Now() - heard_us_, error.message);
     for (int64_t left = pause_us_; left > 0 && !Stopped(); left -= kSliceUs) {
       ::usleep(static_cast<useconds_t>(std::min(left, kSliceUs)));
@@ -148,6 +154,7 @@ class Patience {
   const FollowOptions& options_;
   Reporter& reporter_;
   int64_t heard_us_;
+  int64_t broken_us_ = 0;
   int64_t pause_us_ = kFirstPauseUs;
   bool told_ = false;
 };
@@ -173,7 +180,6 @@ class Follower {
 
   Result<Followed> Run() {
     Followed followed{std::nullopt, options_.after};
-    if (mirror_ && !options_.wait) TENON_TRY_VOID(mirror_->CatchUp());
     while (!ended_) {
       TENON_TRY(const bool grew, host_.ReadOn(reporter_, &followed.end));
       TENON_TRY(const bool script_grew, ReadScript());
@@ -183,7 +189,8 @@ class Follower {
       }
       if (patience_.Stopped()) break;
       if (grew || script_grew) continue;
-      if (!options_.wait) break;
+      if (!options_.wait && !mirror_) break;
+      if (!options_.wait && mirror_->CaughtUp()) break;
       TENON_TRY_VOID(mirror_ ? WaitFar() : WaitHere());
     }
     followed.place[std::string(run::kHostSegment)] = host_.cursor();
@@ -200,11 +207,15 @@ class Follower {
   // Whoever wrote the end has waited for the script's segment to be complete.
   Status Conclude(const run::End& end) {
     const auto catch_up = [&]() -> Status {
-      TENON_TRY(const Mirror::Heard heard, mirror_->CatchUp());
-      (void)heard;
+      TENON_TRY_VOID(mirror_->CatchUp());
+      for (int looks = 0; looks < kOthersLooks; ++looks) {
+        TENON_TRY(const bool behind, mirror_->Behind());
+        if (!behind) break;
+        ::usleep(kOthersPauseUs);
+      }
       return {};
     };
-    if (mirror_) TENON_TRY_VOID(patience_.Until(catch_up));
+    if (mirror_ && mirror_->HasScript()) TENON_TRY_VOID(patience_.Until(catch_up));
     for (bool more = true; more;) {
       TENON_TRY(more, ReadScript());
     }
@@ -214,8 +225,11 @@ class Follower {
   }
 
   Status FetchOrSay() {
-    auto fetched = patience_.Until(
-        [&]() -> Status { return FetchOutputs(context_, place_, run_id_, reporter_); });
+    const auto fetch = [&]() -> Status {
+      TENON_TRY_VOID(mirror_->Stop());
+      return FetchOutputs(context_, place_, run_id_, reporter_);
+    };
+    auto fetched = patience_.Until(fetch);
     if (fetched.ok()) return {};
     reporter_.OnNotice({run::Level::kWarning,
                         "the outputs could not be fetched: " + fetched.error().message,
@@ -237,6 +251,13 @@ class Follower {
 
   Status WaitFar() {
     auto heard = mirror_->Wait(kWaitUs);
+    if (!heard.ok() && !options_.wait) {
+      ended_ = true;
+      reporter_.OnNotice({run::Level::kWarning,
+                          heard.error().message + "; this is what was last heard",
+                          heard.error().hint});
+      return {};
+    }
     if (!heard.ok()) return patience_.Broken(std::move(heard).error());
     patience_.Heard(mirror_->SilentUs());
     if (*heard == Mirror::Heard::kUnknown) {
@@ -252,8 +273,11 @@ class Follower {
 
   Status RecoverIt() {
     TENON_TRY(const launch::Recovered found, place_.launch->Recover(run_id_));
-    // It had ended before `after`.
-    if (run::IsFinal(found.state)) ended_ = mirror_ ? !found.recovered : !host_.HasMore();
+    if (!run::IsFinal(found.state)) return {};
+    // Somebody else, or we before the link broke, may have written the end meanwhile.
+    if (mirror_) TENON_TRY_VOID(mirror_->CatchUp());
+    // Nothing more: it had ended before `after`.
+    ended_ = !host_.HasMore();
     return {};
   }
 
@@ -273,7 +297,8 @@ class Follower {
 Result<Followed> Follow(Context& context, const std::string& run_id, const FollowOptions& options,
                         Reporter& reporter) {
   TENON_TRY(const std::string host, HostOfRun(context, run_id));
-  TENON_TRY(Place place, context.At(host));
+  // Of a run that is over everything is here, also when its machine is long gone.
+  TENON_TRY(Place place, context.At(OutputsFetched(context, run_id) ? "" : host));
   return Follower(context, run_id, options, std::move(place), reporter).Run();
 }
 

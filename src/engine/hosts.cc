@@ -138,6 +138,10 @@ Status UpdateHost(const run::Home& home, const std::string& id,
   return WriteHost(home, host);
 }
 
+void NoteHeard(const run::Home& home, const std::string& id, int64_t now_us) {
+  (void)UpdateHost(home, id, [&](HostRecord& host) { host.last_heard_us = now_us; }).ok();
+}
+
 Result<std::vector<HostRecord>> ListHosts(const run::Home& home) {
   std::vector<HostRecord> hosts;
   auto names = ListDir(Folder(home));

@@ -53,6 +53,8 @@ Status WriteHost(const run::Home& home, const HostRecord& host);
 // Reads, lets `change` work on it, writes, all under a lock. A host that is not there is kNotFound.
 Status UpdateHost(const run::Home& home, const std::string& id,
                   const std::function<void(HostRecord&)>& change);
+// Remembers that the host has answered; no more than that is lost where it cannot be written.
+void NoteHeard(const run::Home& home, const std::string& id, int64_t now_us);
 Result<std::vector<HostRecord>> ListHosts(const run::Home& home);  // by target
 // Removes the record and the pinned key.
 Status ForgetHost(const run::Home& home, const std::string& id);

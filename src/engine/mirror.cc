@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
+#include "engine/reach.h"
 #include "run/layout.h"
 #include "transport/agent.h"
 
@@ -17,12 +19,21 @@ namespace {
 constexpr size_t kPiece = 1u << 20;
 // Taken in before the caller may draw it.
 constexpr size_t kAtOnce = 8u << 20;
+// What a frame counts for, so that empty ones come to an end too.
+constexpr size_t kFrameCost = 1u << 10;
 constexpr int64_t kAnswerUs = 60'000'000;
+
+json::Object FollowRequest(json::Array files, const std::string& lock) {
+  return {{"op", "follow"}, {"files", std::move(files)}, {"lock", json::EncodeBytes(lock)}};
+}
 
 }  // namespace
 
 Mirror::Mirror(Context& context, Place far, const std::string& run_id)
-    : context_(context), far_(std::move(far)), heard_us_(context.clock->MonotonicUs()) {
+    : context_(context),
+      run_id_(run_id),
+      far_(std::move(far)),
+      heard_us_(context.clock->MonotonicUs()) {
   const run::RunFolder near_folder(context.home, run_id), far_folder(far_.home, run_id);
   copies_[0].near_path = near_folder.host_segment();
   copies_[0].far_path = far_folder.host_segment();
@@ -51,8 +62,7 @@ Result<bool> Mirror::TakeLock() {
 Status Mirror::OpenCopy(Copy* copy) {
   copy->fd.Reset();
   copy->decoder = journal::Decoder();
-  copy->written = 0;
-  copy->pending.clear();
+  copy->whole = copy->written = 0;
   auto opened = OpenFile(copy->near_path, O_RDWR);
   if (!opened.ok()) {
     return opened.error().kind == ErrorKind::kNotFound ? Status() : Status(opened.error());
@@ -70,9 +80,15 @@ Status Mirror::OpenCopy(Copy* copy) {
     if (count == 0) break;
   }
   copy->decoder.ForgetHoles();
+  copy->whole = copy->decoder.cursor().offset;
+  return CutToWhole(copy);
+}
+
+Status Mirror::CutToWhole(Copy* copy) {
   copy->decoder.Rewind();
-  copy->written = copy->decoder.cursor().offset;
-  if (::ftruncate(copy->fd.get(), static_cast<off_t>(copy->written)) != 0) {
+  copy->written = copy->whole;
+  if (!copy->fd.valid()) return {};
+  if (::ftruncate(copy->fd.get(), static_cast<off_t>(copy->whole)) != 0) {
     return FromErrno("cutting " + copy->near_path, errno);
   }
   return {};
@@ -84,38 +100,49 @@ Result<bool> Mirror::Take(Copy* copy, std::string_view bytes) {
   if (!copy->fd.valid()) {
     TENON_TRY(copy->fd, OpenFile(copy->near_path, O_RDWR | O_CREAT, 0600));
   }
+  TENON_TRY_VOID(WriteAllAt(copy->fd.get(), bytes, copy->written));
+  copy->written += bytes.size();
   copy->decoder.Feed(bytes);
-  copy->pending.append(bytes);
   for (bool more = true; more;) {
     TENON_TRY(const auto record, copy->decoder.Next());
     more = record.has_value();
   }
   copy->decoder.ForgetHoles();
-  const uint64_t whole = copy->decoder.cursor().offset - copy->written;
-  if (whole == 0) return false;
-  TENON_TRY_VOID(
-      WriteAllAt(copy->fd.get(), std::string_view(copy->pending).substr(0, whole), copy->written));
-  copy->pending.erase(0, whole);
-  copy->written += whole;
-  return true;
+  const uint64_t before = std::exchange(copy->whole, copy->decoder.cursor().offset);
+  return copy->whole > before;
+}
+
+json::Object Mirror::AheadRequest(const run::Home& far_home, const std::string& run_id) {
+  const run::RunFolder folder(far_home, run_id);
+  json::Array files;
+  for (const std::string& path : {folder.host_segment(), folder.script_segment()}) {
+    files.push_back(json::Object{{"path", json::EncodeBytes(path)}, {"offset", 0}});
+  }
+  return FollowRequest(std::move(files), folder.host_segment());
 }
 
 Status Mirror::BeginFollowing() {
+  writer_alive_.reset();
+  if (far_.far != nullptr && far_.far->ahead == run_id_) {
+    // It was asked for in the same breath as the start, so from the beginning on.
+    far_.far->ahead.clear();
+    const bool fresh = copies_[0].written == 0 && copies_[1].written == 0;
+    if (fresh) {
+      following_ = true;
+      return {};
+    }
+    far_.host->frames()->Close();
+  }
   json::Array files;
   for (Copy& copy : copies_) {
-    // What was pending when the last link broke is asked for again.
-    copy.pending.clear();
-    copy.decoder.Rewind();
+    // A record that was only half there when the last link broke is asked for again.
+    TENON_TRY_VOID(CutToWhole(&copy));
     files.push_back(
         json::Object{{"path", json::EncodeBytes(copy.far_path)}, {"offset", copy.written}});
   }
-  writer_alive_.reset();
-  TENON_TRY_VOID(far_.host->frames()->Send({{"op", "follow"},
-                                            {"files", std::move(files)},
-                                            {"lock", json::EncodeBytes(copies_[0].far_path)}},
-                                           {}));
+  TENON_TRY_VOID(
+      far_.host->frames()->Send(FollowRequest(std::move(files), copies_[0].far_path), {}));
   following_ = true;
-  heard_us_ = context_.clock->MonotonicUs();
   return {};
 }
 
@@ -133,13 +160,14 @@ Result<bool> Mirror::TakeFrame(const Frame& frame) {
   TENON_EXPECT_PEER(index < copies_.size(), "the host sends a file that nobody asked for");
   Copy& copy = copies_[index];
   const auto offset = static_cast<uint64_t>(json::GetInt(frame.head, "offset"));
-  TENON_EXPECT_PEER(offset == copy.written + copy.pending.size(),
+  TENON_EXPECT_PEER(offset == copy.written,
                     "the host sends another part of the journal than was asked for");
   return Take(&copy, frame.body);
 }
 
 Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
   TENON_TRY(const bool ours, TakeLock());
+  waited_ = true;
   if (!ours) {
     // Another process of ours brings the copies; it is enough to watch them.
     std::vector<transport::KnownLength> known;
@@ -162,55 +190,73 @@ Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
       const int64_t left = std::max<int64_t>(deadline - context_.clock->MonotonicUs(), 0);
       TENON_TRY(const auto frame, far_.host->frames()->Next(grew ? 0 : left));
       if (!frame) break;
-      taken += frame->body.size();
+      taken += frame->body.size() + kFrameCost;
       TENON_TRY(const bool more, TakeFrame(*frame));
       grew = grew || more;
-      if (writer_alive_ == false && !grew) break;
+      if (writer_alive_ && !grew) break;
     }
     if (grew) return Heard::kMore;
     if (writer_alive_ == false) {
-      return copies_[0].there || copies_[0].written > 0 ? Heard::kEnded : Heard::kUnknown;
+      return Known() ? Heard::kEnded : Heard::kUnknown;
     }
     return Heard::kNothing;
   }();
-  if (!waited.ok()) following_ = false;
+  if (!waited.ok()) Abandon();
   return waited;
+}
+
+// Whatever went wrong, also on our own disk: the rest of the stream is nobody's answer.
+void Mirror::Abandon() {
+  following_ = false;
+  far_.host->frames()->Close();
 }
 
 Status Mirror::Stop() {
   if (!following_) return {};
-  following_ = false;
   transport::FrameLink& link = *far_.host->frames();
-  TENON_TRY_VOID(link.Send({{"op", "hello"}}, {}));
-  for (;;) {
-    TENON_TRY(const Frame frame, link.Receive(kAnswerUs));
-    if (json::GetBool(frame.head, "end")) break;
-    TENON_TRY_VOID(TakeFrame(frame));
-  }
-  TENON_TRY_VOID(link.Receive(kAnswerUs));  // what hello says
-  return {};
+  auto stopped = [&]() -> Status {
+    TENON_TRY_VOID(link.Send({{"op", "hello"}}, {}));
+    for (;;) {
+      TENON_TRY(const Frame frame, link.Receive(kAnswerUs));
+      if (json::GetBool(frame.head, "end")) break;
+      TENON_TRY_VOID(TakeFrame(frame));
+    }
+    TENON_TRY_VOID(link.Receive(kAnswerUs));  // what hello says
+    return {};
+  }();
+  following_ = false;
+  if (!stopped.ok()) Abandon();
+  return stopped;
 }
 
 Result<Mirror::Heard> Mirror::CatchUp() {
   TENON_TRY_VOID(Stop());
   TENON_TRY(const bool ours, TakeLock());
   if (!ours) return Heard::kMore;
-  // Asked before the bytes: what a writer that is gone has written is all there then.
-  const auto alive = far_.host->IsLocked(copies_[0].far_path);
-  if (!alive.ok() && alive.error().kind == ErrorKind::kNotFound) return Heard::kUnknown;
-  if (!alive.ok()) return alive.error();
-  for (Copy& copy : copies_) {
-    copy.pending.clear();
-    copy.decoder.Rewind();
-    for (;;) {
-      auto bytes = far_.host->ReadFrom(copy.far_path, copy.written + copy.pending.size(), kPiece);
-      if (!bytes.ok() && bytes.error().kind == ErrorKind::kNotFound) break;
-      if (!bytes.ok()) return std::move(bytes).error();
-      if (bytes->empty()) break;
-      TENON_TRY_VOID(Take(&copy, *bytes));
+  writer_alive_.reset();
+  // The lock's state is told after the bytes that were there when it was looked at.
+  Heard heard = Heard::kNothing;
+  while (!writer_alive_) {
+    TENON_TRY(heard, Wait(kAnswerUs));
+    if (heard == Heard::kNothing && !writer_alive_) {
+      return Unavailable(far_.host->Describe() + " does not answer");
     }
   }
-  return *alive ? Heard::kMore : Heard::kEnded;
+  TENON_TRY_VOID(Stop());
+  if (*writer_alive_) return Heard::kMore;
+  return Known() ? Heard::kEnded : Heard::kUnknown;
+}
+
+Result<bool> Mirror::Behind() {
+  if (lock_) return false;
+  for (const Copy& copy : copies_) {
+    struct stat st {};
+    const bool there = ::stat(copy.near_path.c_str(), &st) == 0;
+    const auto more = far_.host->ReadFrom(copy.far_path, there ? st.st_size : 0, 1);
+    if (!more.ok() && more.error().kind != ErrorKind::kNotFound) return more.error();
+    if (more.ok() && !more->empty()) return true;
+  }
+  return false;
 }
 
 int64_t Mirror::SilentUs() const { return lock_ ? context_.clock->MonotonicUs() - heard_us_ : 0; }

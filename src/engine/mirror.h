@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "engine/context.h"
 #include "journal/reader.h"
@@ -36,12 +37,26 @@ class Mirror {
   // Waits for more, at most that long. kUnavailable: the link is gone; the next call begins anew.
   Result<Heard> Wait(int64_t timeout_us);
 
+  // Everything there was when Wait() began to follow has been taken in.
+  bool CaughtUp() const { return waited_ && (writer_alive_.has_value() || !lock_); }
+
+  // The run has a script segment of its own: it is in a container.
+  bool HasScript() const { return copies_[1].there || copies_[1].written > 0 || !lock_; }
+
   // Takes in everything there is now; one that somebody else copies is left to them. kEnded,
   // kUnknown as above, else kMore.
   Result<Heard> CatchUp();
 
+  // Whether the originals have more than the copies, while another process of ours makes these. It
+  // asks the host, so nothing may be under way.
+  Result<bool> Behind();
+
   // Ends what Wait() has begun, so that the host can be asked other things.
   Status Stop();
+
+  // The request that follows a run from its beginning, to be sent ahead with its start; the place's
+  // `ahead` then names the run, and Wait() takes the stream over.
+  static json::Object AheadRequest(const run::Home& far_home, const std::string& run_id);
 
   // How long nothing was heard from the host, while waiting.
   int64_t SilentUs() const;
@@ -51,23 +66,30 @@ class Mirror {
     std::string near_path, far_path;
     UniqueFd fd;
     journal::Decoder decoder;
-    uint64_t written = 0;  // length of the copy
-    std::string pending;   // bytes after it that are no whole record yet
+    uint64_t whole = 0;    // length of the copy, as far as it is whole records
+    uint64_t written = 0;  // with the beginning of a record that is still coming
     bool there = false;    // the original exists
   };
 
   Result<bool> TakeLock();
   Status OpenCopy(Copy* copy);
+  Status CutToWhole(Copy* copy);
   Result<bool> Take(Copy* copy, std::string_view bytes);
   Status BeginFollowing();
+  void Abandon();
   // One frame of the stream. True: a copy has grown.
   Result<bool> TakeFrame(const Frame& frame);
 
+  // The host has, or had, such a run.
+  bool Known() const { return copies_[0].there || copies_[0].written > 0; }
+
   Context& context_;
+  std::string run_id_;
   Place far_;
   std::array<Copy, 2> copies_;
   std::optional<FileLock> lock_;
   bool following_ = false;
+  bool waited_ = false;
   std::optional<bool> writer_alive_;
   int64_t heard_us_ = 0;
 };

@@ -65,7 +65,10 @@ class FakeFar : public transport::LocalHost, public transport::FrameLink {
     }
     return std::optional<Frame>();
   }
-  void Close() override { following_.clear(); }
+  void Close() override {
+    following_.clear();
+    ++closed;
+  }
 
   Result<std::string> ReadFrom(const std::string& path, uint64_t offset, size_t max) override {
     if (!files.contains(path)) return NotFound(path);
@@ -80,6 +83,7 @@ class FakeFar : public transport::LocalHost, public transport::FrameLink {
   std::map<std::string, std::string> files;
   bool locked = true;
   size_t drop_after = SIZE_MAX;  // bytes
+  int closed = 0;
 
  private:
   std::vector<std::pair<std::string, uint64_t>> following_;
@@ -195,6 +199,28 @@ TEST_F(MirrorTest, AnotherFileUnderTheNameDoesNotGetIntoTheCopy) {
   far_.files[far_folder_.host_segment()] = std::string(original_.size(), 'z');
   (void)mirror.CatchUp();
   EXPECT_TRUE(original_.starts_with(Copied()));
+}
+
+TEST_F(MirrorTest, WhoOnlyWatchesKnowsThatTheRestIsStillComing) {
+  const auto other = FileLock::Take(near_.host_segment(), false);
+  ASSERT_TRUE(other.ok());
+  Mirror mirror(context_, FarPlace(), "p_1");
+  EXPECT_TRUE(*mirror.Behind());
+  ASSERT_TRUE(
+      WriteFileAtomically(near_.host_segment(), original_, 0600, Durability::kProcess).ok());
+  EXPECT_FALSE(*mirror.Behind());
+}
+
+TEST_F(MirrorTest, ACopyThatCannotBeWrittenLeavesNoAnswersBehind) {
+  Mirror mirror(context_, FarPlace(), "p_1");
+  ASSERT_TRUE(mirror.Wait(0).ok());
+  // A folder stands where the script's copy belongs.
+  ASSERT_TRUE(MakeDirs(near_.script_segment()).ok());
+  far_.files[far_folder_.script_segment()] = original_;
+  bool failed = false;
+  for (int i = 0; i < 1000 && !failed; ++i) failed = !mirror.Wait(0).ok();
+  EXPECT_TRUE(failed);
+  EXPECT_GT(far_.closed, 0) << "what is still to come would be taken for an answer";
 }
 
 }  // namespace

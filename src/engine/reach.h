@@ -24,6 +24,7 @@ struct Reached {
   std::unique_ptr<transport::SshHost> host;
   std::unique_ptr<launch::DirectLaunch> launch;
   run::Home home{""};  // there
+  std::string ahead;   // the run whose journal already comes over the link; "" = none
 };
 
 // What may be told to ssh when it asks: the host's secrets from the store, and the user.

@@ -72,9 +72,7 @@ Status LookThere(Context& context, const journal::RunView& run, Reporter& report
       if (found.recovered) TENON_TRY_VOID(mirror.CatchUp());
     }
   }
-  TENON_TRY_VOID(UpdateHost(context.home, run.spec.host, [&](HostRecord& host) {
-    host.last_heard_us = context.clock->NowUs();
-  }));
+  NoteHeard(context.home, run.spec.host, context.clock->NowUs());
   return FetchOutputs(context, far, run.spec.id, reporter);
 }
 

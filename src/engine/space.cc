@@ -105,9 +105,11 @@ Result<std::unordered_set<Hash>> LiveObjects(const snapshot::ObjectStore& object
   }
   for (const journal::RunView& run : runs) {
     for (const std::string& tree : {run.spec.tree, run.spec.kept_tree, run.outputs_tree}) {
-      if (auto status = AddTree(objects, tree, &trees, &live); !status.ok()) {
-        return std::move(status).error().Wrap("finding the objects of run " + run.spec.id);
-      }
+      auto status = AddTree(objects, tree, &trees, &live);
+      // What another machine has not given us yet cannot be lost here.
+      const bool elsewhere = !run.spec.host.empty();
+      if (status.ok() || (elsewhere && status.error().kind == ErrorKind::kNotFound)) continue;
+      return std::move(status).error().Wrap("finding the objects of run " + run.spec.id);
     }
     if (auto diff = Hash::FromHex(run.spec.git_diff_object)) live.insert(*diff);
     for (const run::Artifact& artifact : run.artifacts) {
@@ -119,6 +121,7 @@ Result<std::unordered_set<Hash>> LiveObjects(const snapshot::ObjectStore& object
 
 // What the run was asked to do, without its journal. nullopt: it has never been started.
 std::optional<run::RunSpec> SpecOf(const Context& context, const std::string& run_id) {
+  if (!run::IsValidRunId(run_id)) return std::nullopt;  // a machine's word
   auto text = ReadFile(run::RunFolder(context.home, run_id).spec());
   if (!text.ok()) {
     auto submitted = SubmittedSpec(context, run_id);
@@ -187,7 +190,6 @@ class Cleaner {
 
   // Those of this project that are over and whose outputs are here.
   Status RemoveFarRuns() {
-    TENON_TRY(const auto ids, RunIds(context_));
     TENON_TRY(const launch::HostedAnswer there, place_.launch->Hosted({}));
     launch::HostedRequest request;
     request.dry_run = options_.dry_run;

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "engine/git.h"
 #include "engine/idle.h"
+#include "engine/mirror.h"
 #include "engine/reach.h"
 #include "engine/runs.h"
 #include "journal/writer.h"
@@ -142,15 +143,22 @@ Result<run::RunnerStarted> Hand(Context& context, launch::StartRequest start, Re
     reporter.OnProgress("sending the project", done, total);
   };
   start.environment = LoginEnvironment(place.far->record);
+  // Whoever watches gets the first output without another turn.
+  const bool idle_watch = place.far->record.idle_after_us > 0;
+  if (!idle_watch) {
+    start.tree.ahead = Mirror::AheadRequest(place.home, start.spec.id);
+    start.tree.ahead["if_ok"] = true;
+  }
   for (int tries = 1;; ++tries) {
     auto started = place.launch->Start(start);
     if (started.ok()) {
-      TENON_TRY_VOID(UpdateHost(context.home, start.spec.host, [&](HostRecord& host) {
+      if (!idle_watch) place.far->ahead = start.spec.id;
+      // From here on the run goes on, whatever else cannot be done.
+      (void)UpdateHost(context.home, start.spec.host, [&](HostRecord& host) {
         host.acked_tree = start.spec.tree;
         host.boot_id = started->process.boot_id;
         host.last_heard_us = context.clock->NowUs();
-      }));
-      // The run goes on either way.
+      }).ok();
       if (auto watched = WatchIdleIfAsked(context, place); !watched.ok()) {
         reporter.OnNotice({run::Level::kWarning,
                            "whenIdle could not be asked for: " + watched.error().message,
@@ -158,12 +166,11 @@ Result<run::RunnerStarted> Hand(Context& context, launch::StartRequest start, Re
       }
       return started;
     }
-    const bool again = started.error().kind == ErrorKind::kUnavailable &&
-                       place.far->host->has_heard() && tries < kStartTries;
-    if (!again) {
-      *unclear = started.error().kind == ErrorKind::kUnavailable && place.far->host->has_sent();
-      return started;
-    }
+    const bool lost = started.error().kind == ErrorKind::kUnavailable;
+    // One try that may have got through is enough: a later refusal does not undo it.
+    const bool garbled = started.error().kind == ErrorKind::kCorrupt;
+    *unclear = *unclear || ((lost || garbled) && place.far->host->has_sent());
+    if (!lost || !place.far->host->has_heard() || tries == kStartTries) return started;
     reporter.OnLink(0, started.error().message);
     ::usleep(static_cast<useconds_t>(kStartPauseUs * tries));
   }
@@ -227,7 +234,16 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
   }
   // After this the run goes on by itself.
   const std::string id = spec.id;
-  if (spec.tracked || !handle.ok()) {
+  const bool listed = spec.tracked || !handle.ok();
+  if (listed && handle.ok() && !spec.host.empty()) {
+    // The first output of another machine is on its way; nobody waits for the index before it.
+    context.indexing =
+        std::async(std::launch::async, [root = context.home.root(), id, path = folder.path()] {
+          if (auto store = history::OpenHistory(root); store.ok()) {
+            (void)history::IngestRunFolder(**store, id, path).ok();
+          }
+        });
+  } else if (listed) {
     if (auto store = context.History(); store.ok()) {
       if (auto status = history::IngestRunFolder(**store, id, folder.path()); !status.ok()) {
         reporter.OnNotice(
@@ -274,6 +290,12 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
   std::future<GitState> git;
   if (IsInRepository(request.folder.root)) {
     git = std::async(std::launch::async, ReadGitState, request.folder.root);
+  }
+
+  // The way to another machine is opened meanwhile; what goes wrong there is said when it is used.
+  if (!spec.host.empty()) {
+    TENON_TRY(const Place place, context.At(spec.host));
+    (void)place.far->host->Open().ok();
   }
 
   StepTimer timer(*context.clock);

@@ -31,10 +31,12 @@ bool FarHasSpoken(const Segments& segments) {
   });
 }
 
+// What was asked for is the word of those who asked: a machine that runs things for us does not say
+// what, or where, is to be run the next time.
 const SegmentFold* FindSubmitted(const Segments& segments) {
   const SegmentFold* first = nullptr;
   for (const auto& [name, fold] : segments) {
-    if (!fold.submitted) continue;
+    if (!fold.submitted || !IsNearSegment(name)) continue;
     if (first == nullptr || fold.submitted_us < first->submitted_us) first = &fold;
   }
   return first;

@@ -367,6 +367,20 @@ TEST_F(FoldRunFolderTest, ASegmentOfAnotherRunIsFoundOut) {
   EXPECT_NE(view.error().message.find("host"), std::string::npos);
 }
 
+TEST_F(FoldRunFolderTest, AHostThatClaimsASubmitDoesNotChangeWhatWasAskedFor) {
+  run::Submitted claim = Submission();
+  claim.spec.script = "theirs.py";
+  claim.spec.host = "";
+  claim.spec.retries = 9;
+  Write("host", {claim, EndWith(State::kFailed)});
+  EXPECT_FALSE(FoldRunFolder(folder_.path()).ok()) << "nobody here has asked for it";
+  Write("near-a", {Submission()});
+  const auto view = FoldRunFolder(folder_.path());
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  EXPECT_EQ(view->spec.script, Submission().spec.script);
+  EXPECT_EQ(view->spec.retries, Submission().spec.retries);
+}
+
 TEST_F(FoldRunFolderTest, AnUnreadableSegmentIsANoticeNotTheEndOfTheRun) {
   Write("near-a", {Submission()});
   ASSERT_TRUE(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/error_json.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -27,22 +28,6 @@ Result<run::State> StateOf(const json::Object& answer) {
   return *state;
 }
 
-Result<std::vector<Kept>> KeptOf(const json::Object& answer) {
-  std::vector<Kept> kept;
-  run::Members in(answer);
-  const json::Array* list = in.ReadArray("kept");
-  for (const json::Value& value : list ? *list : json::Array()) {
-    TENON_EXPECT_PEER(value.is_object(), "the runner's answer has a member that is no object");
-    run::Members one(value.get_object());
-    Kept& stays = kept.emplace_back();
-    one.Read("name", stays.name);
-    one.Read("why", stays.why);
-    TENON_TRY_VOID(one.status());
-  }
-  TENON_TRY_VOID(in.status());
-  return kept;
-}
-
 std::string LastLine(std::string_view text) {
   text = Trim(text);
   size_t line = text.rfind('\n');
@@ -62,6 +47,22 @@ std::string HowItEnded(const CaptureResult& result) {
 
 DirectLaunch::DirectLaunch(transport::Host& host, std::string home, RunnerProgram program)
     : host_(host), home_(std::move(home)), program_(std::move(program)) {}
+
+Result<std::vector<Kept>> DirectLaunch::KeptOf(const json::Object& answer) {
+  std::vector<Kept> kept;
+  run::Members in(answer);
+  const json::Array* list = in.ReadArray("kept");
+  for (const json::Value& value : list ? *list : json::Array()) {
+    TENON_EXPECT_PEER(value.is_object(), "the runner's answer has a member that is no object");
+    run::Members one(value.get_object());
+    Kept& stays = kept.emplace_back();
+    one.Read("name", stays.name);
+    one.Read("why", stays.why);
+    TENON_TRY_VOID(one.status());
+  }
+  TENON_TRY_VOID(in.status());
+  return kept;
+}
 
 Result<std::string> DirectLaunch::EnsureRunner() {
   if (!runner_path_.empty()) return runner_path_;
@@ -142,7 +143,7 @@ Result<json::Object> DirectLaunch::AnswerOf(const Result<CaptureResult>& ran,
   if (!answer.ok()) return Corrupt(doing + ": the answer is no JSON: " + answer.error().message);
   if (!answer->is_object()) return Corrupt(doing + ": the answer is no JSON object");
   if (const json::Object* error = json::GetObject(answer->get_object(), "error")) {
-    return run::ErrorFromJson(*error);
+    return ErrorFromJson(*error);
   }
   return answer->get_object();
 }

@@ -37,6 +37,8 @@ class DirectLaunch : public Launch {
                                 const char* verb) const;
   // The same for `start`, which a host without our disk carries out once it has the tree.
   Result<json::Object> AskStart(const StartRequest& request, const json::Object& object);
+  // The member `kept` of an answer.
+  static Result<std::vector<Kept>> KeptOf(const json::Object& answer);
   json::Object NewRequest() const;
   json::Object NewRequest(const std::string& run_id) const;
 

@@ -32,19 +32,6 @@ Result<HostedRun> RunOf(const json::Value& value) {
   return run;
 }
 
-Status ReadKept(run::Members& in, std::vector<Kept>* kept) {
-  const json::Array* list = in.ReadArray("kept");
-  for (const json::Value& value : list ? *list : json::Array()) {
-    TENON_EXPECT_PEER(value.is_object(), "the runner's answer has a member that is no object");
-    run::Members one(value.get_object());
-    Kept& stays = kept->emplace_back();
-    one.Read("name", stays.name);
-    one.Read("why", stays.why);
-    TENON_TRY_VOID(one.status());
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<json::Object> DirectLaunch::Probe() {
@@ -75,7 +62,7 @@ Result<HostedAnswer> DirectLaunch::Hosted(const HostedRequest& request) {
   in.Read("idle_since_us", answer.idle_since_us);
   in.Read("removed", answer.removed);
   in.Read("bytes_freed", answer.bytes_freed);
-  TENON_TRY_VOID(ReadKept(in, &answer.kept));
+  TENON_TRY(answer.kept, KeptOf(told));
   TENON_TRY_VOID(in.status());
   return answer;
 }

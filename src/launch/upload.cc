@@ -31,7 +31,7 @@ class Upload {
 
   Result<Frame> Run(const json::Object& last, std::string_view last_body) {
     const auto root = Hash::FromHex(tree_.root);
-    TENON_CHECK(root.has_value());
+    if (!root) return Invalid("the run's tree is no hash: " + tree_.root);
     TENON_TRY(std::vector<Piece> pieces, First(*root));
     for (;;) {
       TENON_TRY_VOID(Send(pieces));
@@ -41,8 +41,14 @@ class Upload {
                                  {"base", tree_.base}},
                                 {}));
       TENON_TRY_VOID(link_.Send(last, last_body));
+      if (!tree_.ahead.empty()) TENON_TRY_VOID(link_.Send(tree_.ahead, {}));
       TENON_TRY(const Frame have, link_.Receive(kHaveUs));
       TENON_TRY(Frame answer, link_.Receive(kLastUs));
+      // As the agent sees it: a program that failed is one that went wrong.
+      const bool went_well =
+          json::GetBool(answer.head, "ok") && json::GetInt(answer.head, "code") == 0 &&
+          json::GetInt(answer.head, "signal") == 0 && !json::GetBool(answer.head, "timed_out");
+      if (!tree_.ahead.empty() && !went_well) TENON_TRY_VOID(link_.Receive(kLastUs));
       if (json::GetBool(have.head, "ok")) return answer;
       if (json::GetObject(have.head, "error") != nullptr) {
         return transport::AnswerError(have.head).Wrap("sending the project");

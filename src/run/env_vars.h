@@ -16,6 +16,11 @@ inline constexpr const char* kAzDepth = "TENON_AZ_DEPTH";  // how often `az` has
 inline constexpr const char* kTestClockOffset = "TENON_TEST_CLOCK_OFFSET_FILE";  // tests only
 inline constexpr const char* kTestBootId = "TENON_TEST_BOOT_ID";                 // tests only
 
+// Between programs of ours, never kept: TENON_ASKPASS (transport/askpass.h) names the socket on
+// which ssh's questions are answered; TENON_LOGIN_PROGRAM and TENON_SETUP_RESULT
+// (runner/login_shell.cc) tell a login shell of the runner's where the runner is and where to leave
+// its environment.
+
 // Set for the script.
 inline constexpr const char* kRunKey = "TENON_RUN_KEY";  // UUID; marks every process of the run
 inline constexpr const char* kRunId = "TENON_RUN_ID";

@@ -8,9 +8,6 @@ namespace {
 
 constexpr std::string_view kGreeting = "tenon-runner ";
 
-constexpr ErrorKind kKinds[] = {ErrorKind::kInvalid, ErrorKind::kNotFound, ErrorKind::kUnavailable,
-                                ErrorKind::kDenied,  ErrorKind::kCorrupt,  ErrorKind::kInternal};
-
 // "1 0.1.0" → the two; nothing when it is not that.
 std::optional<Hello> ParseGreeting(std::string_view rest) {
   if (!rest.empty() && rest.back() == '\r') rest.remove_suffix(1);
@@ -57,25 +54,6 @@ std::optional<Error> ProtocolMismatch(int ours, int theirs, std::string_view the
   return Invalid(message + "the other side is the older one")
       .WithHint("submit with the newer version; a run started by version " +
                 std::string(their_version) + " is reached with that version");
-}
-
-json::Object ErrorToJson(const Error& error) {
-  json::Object object;
-  object["kind"] = ErrorKindName(error.kind);
-  object["message"] = error.message;
-  if (!error.hint.empty()) object["hint"] = error.hint;
-  return object;
-}
-
-Error ErrorFromJson(const json::Object& object) {
-  Error error;
-  std::string kind = json::GetString(object, "kind");
-  for (ErrorKind candidate : kKinds) {
-    if (ErrorKindName(candidate) == kind) error.kind = candidate;
-  }
-  error.message = json::GetString(object, "message", "the other side gave no reason");
-  error.hint = json::GetString(object, "hint");
-  return error;
 }
 
 }  // namespace tenon::run

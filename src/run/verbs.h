@@ -91,9 +91,6 @@ Result<Hello> ParseHello(std::string_view output, size_t* after);
 // An Error that says which side is older and what to do, when the two protocols differ.
 std::optional<Error> ProtocolMismatch(int ours, int theirs, std::string_view their_version);
 
-json::Object ErrorToJson(const Error& error);
-Error ErrorFromJson(const json::Object& object);
-
 }  // namespace tenon::run
 
 #endif  // TENON_RUN_VERBS_H_

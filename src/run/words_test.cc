@@ -139,14 +139,5 @@ TEST(Verbs, AMismatchSaysWhichSideIsOlder) {
   EXPECT_NE(older->message.find("the other side is the older"), std::string::npos);
 }
 
-TEST(Verbs, AnErrorCrossesTheWire) {
-  Error error = Unavailable("disk full").WithHint("make room");
-  Error again = ErrorFromJson(ErrorToJson(error));
-  EXPECT_EQ(again.kind, ErrorKind::kUnavailable);
-  EXPECT_EQ(again.message, "disk full");
-  EXPECT_EQ(again.hint, "make room");
-  EXPECT_EQ(ErrorFromJson({}).kind, ErrorKind::kInternal);
-}
-
 }  // namespace
 }  // namespace tenon::run

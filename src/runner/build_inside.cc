@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/error_json.h"
 #include "base/file.h"
 #include "executor/sized_text.h"
 #include "run/members.h"
@@ -94,7 +95,7 @@ int RunBuildInside() {
     teller.Tell("made", made->ToJson());
     return 0;
   }
-  teller.Tell("error", run::ErrorToJson(made.error()));
+  teller.Tell("error", ErrorToJson(made.error()));
   return 1;
 }
 
@@ -125,7 +126,7 @@ void BuildAnswer::TakeLine(std::string_view line) {
   } else if (const json::Object* made = json::GetObject(object, "made")) {
     result_ = MadeEnvironment::FromJson(*made);
   } else if (const json::Object* error = json::GetObject(object, "error")) {
-    result_ = run::ErrorFromJson(*error);
+    result_ = ErrorFromJson(*error);
   }
 }
 

@@ -126,8 +126,10 @@ class Following {
     if (!closed && Now() - looked_us_ < kLookEveryUs) return std::nullopt;
     looked_us_ = Now();
     auto locked = IsLockedByOther(lock_);
-    if (!locked.ok()) return std::nullopt;
-    return *locked;
+    if (locked.ok()) return *locked;
+    // Nobody holds what is not there.
+    if (locked.error().kind == ErrorKind::kNotFound) return false;
+    return std::nullopt;
   }
 
   // True: a request came meanwhile.

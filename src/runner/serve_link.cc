@@ -9,8 +9,9 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/error_json.h"
 #include "base/file.h"
-#include "run/verbs.h"
+#include "base/text.h"
 
 namespace tenon::runner {
 namespace {
@@ -66,6 +67,9 @@ Result<bool> ServeLink::WaitForRequest(int64_t timeout_us, int also) {
 }
 
 Status ServeLink::Send(const json::Object& head, std::string_view body) {
+  if (body.size() > kMaxFrameBody) {
+    return Fail(Invalid("the answer is " + HumanBytes(body.size()) + ", more than one may be"));
+  }
   if (head.contains("ok")) answered_ok_ = json::GetBool(head, "ok");
   return SendEncoded(EncodeFrame(head, body));
 }
@@ -73,10 +77,7 @@ Status ServeLink::Send(const json::Object& head, std::string_view body) {
 Status ServeLink::SendEncoded(std::string_view bytes) { return WriteAll(out_, bytes); }
 
 Status ServeLink::Fail(const Error& error) {
-  json::Object told = run::ErrorToJson(error);
-  // Paths in it may be any bytes.
-  told["message"] = json::EncodeBytes(error.message);
-  return Send({{"ok", false}, {"error", std::move(told)}});
+  return Send({{"ok", false}, {"error", ErrorToJson(error)}});
 }
 
 }  // namespace tenon::runner

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/error_json.h"
 #include "base/file.h"
 #include "base/mask.h"
 #include "base/poll_loop.h"
@@ -186,7 +187,7 @@ Status Supervise(StartRequest request, bool adopt, const std::string& version,
   auto status = Supervise(std::move(request), adopt, version, answer_pipe);
   if (!status.ok()) {
     json::Object answer;
-    answer["error"] = run::ErrorToJson(status.error());
+    answer["error"] = ErrorToJson(status.error());
     SendAnswer(answer_pipe, answer);
   }
   // The run is over, and nobody waits for us any more.
@@ -213,7 +214,7 @@ Result<json::Object> ReadAnswer(int pipe) {
   }
   json::Object answer = std::move(value->get_object());
   if (const json::Object* error = json::GetObject(answer, "error")) {
-    return run::ErrorFromJson(*error);
+    return ErrorFromJson(*error);
   }
   return answer;
 }

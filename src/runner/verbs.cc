@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/error_json.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "docker/dial.h"
@@ -108,7 +109,7 @@ int RunVerb(const std::vector<std::string>& words, const std::string& version) {
   if (answer.ok()) {
     object = std::move(*answer);
   } else {
-    object["error"] = run::ErrorToJson(answer.error());
+    object["error"] = ErrorToJson(answer.error());
   }
   bool written = WriteAll(STDOUT_FILENO, json::Print(object) + "\n").ok();
   return answer.ok() && written ? kAnswered : kFailed;

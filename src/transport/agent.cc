@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/error_json.h"
 #include "base/text.h"
 
 namespace tenon::transport {
@@ -22,6 +23,8 @@ constexpr size_t kPiece = 256u << 10;
 constexpr size_t kWordsKept = 16u << 10;
 // How long a process whose output has ended may take to say why.
 constexpr int64_t kLastWordsUs = 5'000'000;
+// How long one that is told to end may take to.
+constexpr int64_t kGoodbyeUs = 2'000'000;
 
 int64_t Now() { return SystemClock().MonotonicUs(); }
 
@@ -51,6 +54,10 @@ PipedProcess::~PipedProcess() {
   if (pid <= 0) return;
   in.Reset();
   ::kill(pid, SIGTERM);
+  for (const int64_t deadline = Now() + kGoodbyeUs; Now() < deadline; ::poll(nullptr, 0, 1)) {
+    if (::waitpid(pid, nullptr, WNOHANG) != 0) return;
+  }
+  ::kill(pid, SIGKILL);
   while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
@@ -130,6 +137,10 @@ Error Agent::Gone() {
 }
 
 Status Agent::Send(const json::Object& head, std::string_view body, int64_t timeout_us) {
+  if (body.size() > kMaxFrameBody) {
+    return Invalid("a request of " + HumanBytes(body.size()) +
+                   " is more than a host takes at once");
+  }
   const std::string bytes = EncodeFrame(head, body);
   std::string_view rest = bytes;
   int64_t deadline = Now() + timeout_us;
@@ -167,16 +178,7 @@ Result<std::optional<Frame>> Agent::Receive(int64_t timeout_us) {
 Error AnswerError(const json::Object& answer) {
   const json::Object* error = json::GetObject(answer, "error");
   if (error == nullptr) return Internal("the host's answer says neither yes nor why not");
-  static constexpr ErrorKind kKinds[] = {ErrorKind::kInvalid,     ErrorKind::kNotFound,
-                                         ErrorKind::kUnavailable, ErrorKind::kDenied,
-                                         ErrorKind::kCorrupt,     ErrorKind::kInternal};
-  Error told = Internal(json::GetString(*error, "message", "the host says that it failed"));
-  told.hint = json::GetString(*error, "hint");
-  const std::string kind = json::GetString(*error, "kind");
-  for (const ErrorKind one : kKinds) {
-    if (kind == ErrorKindName(one)) told.kind = one;
-  }
-  return told;
+  return ErrorFromJson(*error);
 }
 
 json::Object RunRequest(const std::vector<std::string>& argv, int timeout_ms) {

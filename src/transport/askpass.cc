@@ -43,9 +43,13 @@ std::string& AskpassProgram() {
 
 std::string OurProgram() {
   if (!AskpassProgram().empty()) return AskpassProgram();
-  const Result<std::string> exe = ReadLink("/proc/self/exe");
-  if (exe.ok() && !exe->ends_with(" (deleted)")) return *exe;
-  return "/proc/" + std::to_string(::getpid()) + "/exe";  // replaced by a newer one meanwhile
+  std::string exe = ReadLink("/proc/self/exe").value_or("");
+  // Replaced by a newer one meanwhile, which can ask as well. Ours is still to be had by our pid,
+  // but not by others once we keep out of dumps.
+  constexpr std::string_view kGone = " (deleted)";
+  if (exe.ends_with(kGone)) exe.resize(exe.size() - kGone.size());
+  if (!exe.empty() && ::access(exe.c_str(), X_OK) == 0) return exe;
+  return "/proc/" + std::to_string(::getpid()) + "/exe";
 }
 
 // Everything the peer sends until it shuts its side; nothing when that takes too long.

@@ -24,6 +24,7 @@
 namespace tenon::transport {
 namespace {
 
+constexpr int kPipeBytes = 1 << 20;
 constexpr int kConnectMs = 60'000;  // for a login, not counting the user's time to answer
 constexpr int kLockMs = 60'000;     // to wait for another process that logs in
 constexpr int kGoodbyeMs = 5'000;
@@ -119,7 +120,9 @@ std::optional<Error> FailureSince(const std::string& lock_file, int64_t since_us
   const size_t first = note->find('\n');
   const size_t last = note->rfind('\n');
   if (first == std::string::npos || last <= first) return std::nullopt;
-  if (std::strtoll(note->c_str(), nullptr, 10) < since_us) return std::nullopt;
+  const int64_t told_us = std::strtoll(note->c_str(), nullptr, 10);
+  // Later than now: left before the machine was started anew.
+  if (told_us < since_us || told_us > SystemClock().MonotonicUs()) return std::nullopt;
   return Denied(note->substr(first + 1, last - first - 1)).WithHint(note->substr(last + 1));
 }
 
@@ -324,6 +327,8 @@ Result<Ssh::Stream> Ssh::Open(const std::string& command) {
   UniqueFd ours[3], theirs[3];
   for (int i = 0; i < 3; ++i) {
     if (::pipe2(ends[i], O_CLOEXEC) != 0) return FromErrno("make a pipe", errno);
+    // Fewer, larger pieces; where the user's share of pipe memory is used up it stays as it is.
+    if (i < 2) (void)::fcntl(ends[i][0], F_SETPIPE_SZ, kPipeBytes);
     ours[i] = UniqueFd(ends[i][i == 0 ? 1 : 0]);
     theirs[i] = UniqueFd(ends[i][i == 0 ? 0 : 1]);
   }

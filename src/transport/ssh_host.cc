@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@ constexpr int64_t kAnswerUs = 60'000'000;
 constexpr int64_t kSendUs = 60'000'000;
 constexpr int kBootstrapMs = 60'000;
 constexpr int kRefusals = 12;
+constexpr size_t kMostSaid = 1u << 20;
 constexpr int kShellNotExecutable = 126, kShellNotFound = 127, kSshFailed = 255;
 
 // Run by /bin/sh from its standard input, so no login shell has to understand it. Finds a folder of
@@ -33,7 +35,8 @@ asked=$1; user=$(id -u)
 echo; echo "tenon-host 1"; echo "machine=$(uname -m)"; echo "system=$(uname -s)"
 look() {
   mkdir -p "$1/bin" 2>/dev/null || { echo "tried=$1: it cannot be made"; return 1; }
-  [ -O "$1" ] || { echo "tried=$1: it belongs to somebody else"; return 1; }
+  [ -O "$1" ] && { [ "$2" = any ] || [ ! -L "$1" ]; } ||
+    { echo "tried=$1: it belongs to somebody else"; return 1; }
   try="$1/bin/.try.$$"
   echo : >"$try" 2>/dev/null && [ -s "$try" ] ||
     { rm -f "$try"; echo "full=$1"; return 0; }
@@ -43,10 +46,9 @@ look() {
   fi
   echo "root=$1"
 }
-if [ -n "$asked" ]; then look "$asked"; else
-  for folder in "$HOME/.tenon" "/var/tmp/tenon-$user" "/tmp/tenon-$user" "/dev/shm/tenon-$user"; do
-    look "$folder" && break
-  done
+if [ -n "$asked" ]; then look "$asked" any; else
+  look "$HOME/.tenon" any ||
+    for place in /var/tmp /tmp /dev/shm; do look "$place/tenon-$user" && break; done
 fi
 echo "end=1"
 )sh";
@@ -56,6 +58,16 @@ constexpr const char* kTakeProgram =
     "umask 077; new=\"$1/bin/.new.$$\"; "
     "cat >\"$new\" && chmod 700 \"$new\" && \"$new\" check \"$2\" >/dev/null && "
     "mv -f \"$new\" \"$1/bin/$3\" && echo tenon-pushed; rm -f \"$new\"";
+
+// Where everybody may make folders: one that was ours may be another's after a restart.
+bool IsSharedPlace(const std::string& root) {
+  return root.starts_with("/tmp/") || root.starts_with("/var/tmp/") ||
+         root.starts_with("/dev/shm/");
+}
+
+// Ends as if the program were not there when the folder is not ours.
+constexpr const char* kServeIfOurs =
+    "[ -O \"$1\" ] && [ ! -L \"$1\" ] && exec \"$1/bin/$2\" serve; exit 127";
 
 std::string ProgramName(const AgentProgram& program) {
   return "tenon-runner-" + program.hash.substr(0, kHashDigits);
@@ -88,11 +100,12 @@ void PauseAfterRefusal(int refusals) {
   ::usleep(static_cast<useconds_t>(refusals) * (100'000 + spread * 20'000));
 }
 
+// What is beyond the limit is dropped.
 void Append(int fd, std::string* to, UniqueFd* owner) {
   char buffer[16384];
   const ssize_t count = ::read(fd, buffer, sizeof buffer);
   if (count > 0) {
-    to->append(buffer, static_cast<size_t>(count));
+    to->append(buffer, std::min(static_cast<size_t>(count), kMostSaid - to->size()));
   } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
     owner->Reset();
   }
@@ -116,6 +129,7 @@ std::string SshHost::agent_path() const {
 
 void SshHost::Close() {
   agent_.reset();
+  streaming_ = false;
   unheard_.clear();
 }
 
@@ -150,7 +164,13 @@ Result<CaptureResult> SshHost::RunLine(const std::string& command, std::string_v
       }
     }
   }
-  TENON_TRY(result.status, Wait(std::exchange(process.pid, 0)));
+  for (int status = 0;; ::poll(nullptr, 0, 1)) {
+    const pid_t ended = ::waitpid(process.pid, &status, WNOHANG);
+    if (ended == process.pid) result.status = DecodeWaitStatus(status);
+    if (ended != 0) break;
+    if (SystemClock().MonotonicUs() > deadline) return Unavailable(Describe() + " does not answer");
+  }
+  process.pid = 0;
   if (result.status.code == kSshFailed) return ssh_.Explain(result.err);
   return result;
 }
@@ -193,7 +213,14 @@ Status SshHost::Bootstrap() {
                        "; its disk, or your share of it, is full")
         .WithHint("make room there, or name another folder: tenonDirectory in the .compute file");
   }
-  options_.root = ValueOf(found.out, "root");
+  const std::string root = ValueOf(found.out, "root");
+  if (!options_.root.empty() && root != options_.root) {
+    // What we know about the machine is in that folder; nothing of another's is started from there.
+    return Denied("the folder " + ForTerminal(options_.root) + " on " + Describe() +
+                  " cannot be used any more: " + ForTerminal(ValueOf(found.out, "tried")))
+        .WithHint("name another one with tenonDirectory in the .compute file");
+  }
+  options_.root = root;
   if (options_.root.empty() || options_.root.front() != '/') {
     return Denied("there is no folder on " + Describe() +
                   " in which programs may be started: " + ForTerminal(ValueOf(found.out, "tried")))
@@ -208,7 +235,13 @@ Status SshHost::StartAgent() {
     TENON_TRY_VOID(Bootstrap());
     pushed_ = true;
   }
-  TENON_TRY(Ssh::Stream stream, ssh_.Open("exec " + QuoteForAnyShell(agent_path()) + " serve"));
+  std::string command = "exec " + QuoteForAnyShell(agent_path()) + " serve";
+  if (IsSharedPlace(options_.root)) {
+    command = "exec /bin/sh -c " + QuoteForAnyShell(kServeIfOurs) + " sh " +
+              QuoteForAnyShell(options_.root) + " " +
+              ProgramName(*options_.program(options_.machine));
+  }
+  TENON_TRY(Ssh::Stream stream, ssh_.Open(command));
   agent_ = std::make_unique<Agent>(ToPiped(std::move(stream)));
   return {};
 }
@@ -224,11 +257,18 @@ Error SshHost::Explain(Error error, bool* missing) {
   return error;
 }
 
+Status SshHost::Open() {
+  if (agent_) return {};
+  unheard_.clear();
+  return StartAgent();
+}
+
 Status SshHost::Send(const json::Object& head, std::string_view body) {
-  if (!agent_) {
-    unheard_.clear();
-    TENON_TRY_VOID(StartAgent());
-  }
+  const std::string op = json::GetString(head, "op");
+  // The rest of a stream would be taken for answers; `hello` is how who follows ends one.
+  if (streaming_ && op != "hello") Close();
+  TENON_TRY_VOID(Open());
+  if (op == "follow") streaming_ = true;
   if (!agent_->greeted()) unheard_.emplace_back(head, body);
   auto sent = agent_->Send(head, body, kSendUs);
   has_sent_ = true;
@@ -251,7 +291,14 @@ Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
       has_heard_ = true;
       refusals_ = 0;
     }
-    if (frame.ok()) return frame;
+    if (frame.ok()) {
+      // The stream is over, or was never begun.
+      if (*frame &&
+          (json::GetBool((*frame)->head, "end") || json::GetBool((*frame)->head, "skipped"))) {
+        streaming_ = false;
+      }
+      return frame;
+    }
     const bool greeted = agent_->greeted();
     bool missing = false;
     Error error = Explain(std::move(frame).error(), &missing);
@@ -276,6 +323,7 @@ Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
 }
 
 Result<Frame> SshHost::Ask(const json::Object& head, std::string_view body, int64_t timeout_us) {
+  if (streaming_) Close();
   TENON_TRY_VOID(Send(head, body));
   TENON_TRY(Frame answer, Receive(timeout_us));
   if (!json::GetBool(answer.head, "ok")) return AnswerError(answer.head);
@@ -289,6 +337,7 @@ Result<json::Object> SshHost::Hello() {
 
 Result<CaptureResult> SshHost::Run(const std::vector<std::string>& argv, const std::string& input,
                                    int timeout_ms) {
+  if (streaming_) Close();
   TENON_TRY_VOID(Send(RunRequest(argv, timeout_ms), input));
   // A link that is dead is noticed by ssh itself.
   const int64_t wait = timeout_ms == 0 ? INT64_MAX / 4 : int64_t{timeout_ms} * 1000 + kAnswerUs;

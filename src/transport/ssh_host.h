@@ -58,6 +58,10 @@ class SshHost : public Host, public FrameLink {
   Result<std::optional<Frame>> Next(int64_t timeout_us) override;
   void Close() override;
 
+  // Starts the conversation without waiting for anything but a login, so that it stands when the
+  // first call comes.
+  Status Open();
+
   // Makes sure that an agent answers; afterwards root(), machine() and agent_path() are known. What
   // `hello` says.
   Result<json::Object> Hello();
@@ -92,8 +96,9 @@ class SshHost : public Host, public FrameLink {
   // Frames the agent cannot have seen before its greeting; sent again when it had to be pushed.
   std::vector<std::pair<json::Object, std::string>> unheard_;
   bool has_heard_ = false, has_sent_ = false;
-  int refusals_ = 0;     // in a row, of a machine that is up
-  bool pushed_ = false;  // by this object: a second time would not help
+  bool streaming_ = false;  // a `follow` is under way, whose frames are no answers
+  int refusals_ = 0;        // in a row, of a machine that is up
+  bool pushed_ = false;     // by this object: a second time would not help
 };
 
 }  // namespace tenon::transport

@@ -211,17 +211,23 @@ def test_follow_sends_what_is_there_and_what_comes(agent, tmp_path):
 
 def test_follow_tells_of_the_lock_after_the_bytes(agent, tmp_path):
     path = tmp_path / "f"
-    followed = Followed(agent, [(path, 0)], lock=path)
     file = open(path, "wb")
     fcntl.flock(file, fcntl.LOCK_EX)
     file.write(b"first")
     file.flush()
+    followed = Followed(agent, [(path, 0)], lock=path)
     followed.until(lambda f: f.events)
     assert followed.events[0][:2] == ("locked", True)
     file.write(b" and last")
     file.close()
     followed.until(lambda f: len(f.events) == 2)
     assert followed.events[1] == ("locked", False, [len(b"first and last")])
+
+
+def test_a_lock_that_is_not_there_is_held_by_nobody(agent, tmp_path):
+    followed = Followed(agent, [(tmp_path / "f", 0)], lock=tmp_path / "f")
+    followed.until(lambda f: f.events)
+    assert followed.events[0] == ("locked", False, [0])
 
 
 def test_follow_is_not_silent_for_long(agent, tmp_path):

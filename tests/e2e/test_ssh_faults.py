@@ -233,11 +233,10 @@ def small_home(sshd, size):
 
 def fill(user, leave=0):
     """Everything but `leave` bytes of the home is used up."""
-    with open(user.home / "filler", "wb") as file:
+    with open(user.home / "filler", "wb", buffering=0) as file:
         try:
             while True:
                 file.write(bytes(1 << 16))
-                file.flush()
         except OSError:
             pass
     if leave:

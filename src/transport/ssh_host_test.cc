@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/ssh_host.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "transport/test_sshd.h"
+
+namespace tenon::transport {
+namespace {
+
+TEST(SshHostTest, AFolderThatHasBecomeAnothersIsNotUsed) {
+  if (!TestSshd::Possible()) GTEST_SKIP() << "planned: needs root and sshd";
+  TestSshd sshd;
+  Ssh ssh(sshd.Pinned(), {});
+  std::string theirs = "/tmp/tenon-test-XXXXXX";  // where everybody may make folders
+  ASSERT_NE(::mkdtemp(theirs.data()), nullptr);
+  const std::string started = theirs + "/started";
+  const AgentProgram program{std::string(64, 'a'), [] { return Result<std::string>(""); }};
+  const std::string runner = theirs + "/bin/tenon-runner-aaaaaaaaaaaaaaaa";
+  ASSERT_TRUE(MakeDirs(theirs + "/bin").ok());
+  ASSERT_TRUE(
+      WriteFileAtomically(runner, "#!/bin/sh\ntouch " + started + "\n", 0755, Durability::kProcess)
+          .ok());
+  ASSERT_EQ(::chown(theirs.c_str(), 65534, 65534), 0);
+  SshHostOptions options;
+  options.root = options.asked_root = theirs;
+  options.machine = "x86_64";
+  options.program = [&](const std::string&) { return std::optional<AgentProgram>(program); };
+  SshHost host(ssh, options);
+  const auto hello = host.Hello();
+  ASSERT_FALSE(hello.ok());
+  EXPECT_EQ(hello.error().kind, ErrorKind::kDenied) << hello.error().message;
+  EXPECT_FALSE(Exists(started));
+  ASSERT_TRUE(RemoveTree(theirs).ok());
+}
+
+}  // namespace
+}  // namespace tenon::transport
