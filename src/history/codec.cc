@@ -85,14 +85,13 @@ void Fields(A& a, S& s) {
   auto& [key, id, number, project, project_id, user, user_id, script, arguments, parameters, tree,
          kept_tree, target, target_type, host, run_configuration, executor, python, environment,
          secret_names, shared_directory, setup, tracked, grace_us, timeout_us, keep, keep_on_fail,
-         retries, only_prepare, managed_environment, prepare_environment, refresh_environment, packages,
-         container, git_commit, git_branch, git_diff_object, rerun_of] = s;
+         retries, only_prepare, managed_environment, prepare_environment, refresh_environment,
+         packages, container, git_commit, git_branch, git_diff_object, rerun_of] = s;
   a(key, id, number, project, project_id, user, user_id, script, arguments, parameters, tree,
     kept_tree, target, target_type, host, run_configuration, executor, python, environment,
     secret_names, shared_directory, setup, tracked, grace_us, timeout_us, keep, keep_on_fail,
-    retries, only_prepare,
-    managed_environment, prepare_environment, refresh_environment, packages, container, git_commit,
-    git_branch, git_diff_object, rerun_of);
+    retries, only_prepare, managed_environment, prepare_environment, refresh_environment, packages,
+    container, git_commit, git_branch, git_diff_object, rerun_of);
 }
 template <typename A, Is<run::Submitted> S>
 void Fields(A& a, S& s) {
@@ -121,8 +120,8 @@ void Fields(A& a, S& s) {
 }
 template <typename A, Is<run::End> S>
 void Fields(A& a, S& s) {
-  auto& [state, exit_code, signal, reason, never_started, recovered, rebooted, peak_rss_bytes, start_us,
-         duration_us, proof] = s;
+  auto& [state, exit_code, signal, reason, never_started, recovered, rebooted, peak_rss_bytes,
+         start_us, duration_us, proof] = s;
   a(state, exit_code, signal, reason, never_started, recovered, rebooted, peak_rss_bytes, start_us,
     duration_us, proof);
 }
