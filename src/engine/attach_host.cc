@@ -119,6 +119,8 @@ Result<std::unique_ptr<Reached>> ReachOnTrial(Context& context, HostRecord host,
   // Shared: the connection may ask again after we have returned.
   const auto typed = std::make_shared<GivenSecrets>();
   TENON_TRY(const transport::SshTarget target, SshTargetOf(context.home, host));
+  // Over a connection that stands nobody is asked for a secret, so a wrong one would seem right.
+  if (given->password || given->passphrase) transport::Ssh(target, {}).Disconnect();
   Result<std::unique_ptr<Reached>> reached = Unavailable("");
   {
     const TypedSecrets note(context, host, target.Shown(), typed);
@@ -147,11 +149,6 @@ Result<HostKey> LookAtHost(Context& context, const HostRecord& host) {
 
 Result<HostRecord> TryHost(Context& context, HostRecord host, GivenSecrets* secrets) {
   host.facts = {};  // asked anew
-  // Over a connection that stands nobody is asked for a secret, so a wrong one would seem right.
-  if (secrets->password || secrets->passphrase) {
-    TENON_TRY(transport::SshTarget target, SshTargetOf(context.home, host));
-    transport::Ssh(std::move(target), {}).Disconnect();
-  }
   TENON_TRY(const std::unique_ptr<Reached> reached, ReachOnTrial(context, host, secrets));
   HostRecord learned = reached->record;
   learned.has_password = host.has_password || secrets->password.has_value();

@@ -154,6 +154,7 @@ Result<run::RunnerStarted> Hand(Context& context, launch::StartRequest start, Re
     if (started.ok()) {
       if (!idle_watch) place.far->ahead = start.spec.id;
       // From here on the run goes on, whatever else cannot be done.
+      *unclear = false;
       (void)UpdateHost(context.home, start.spec.host, [&](HostRecord& host) {
         host.acked_tree = start.spec.tree;
         host.boot_id = started->process.boot_id;

@@ -230,7 +230,11 @@ Status SshHost::Bootstrap() {
 }
 
 Status SshHost::StartAgent() {
-  TENON_TRY_VOID(ssh_.Connect());
+  if (denied_) return *denied_;
+  if (auto connected = ssh_.Connect(); !connected.ok()) {
+    if (connected.error().kind == ErrorKind::kDenied) denied_ = connected.error();
+    return connected;
+  }
   if (options_.root.empty() || !options_.program(options_.machine)) {
     TENON_TRY_VOID(Bootstrap());
     pushed_ = true;

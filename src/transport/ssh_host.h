@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,6 +96,8 @@ class SshHost : public Host, public FrameLink {
   std::unique_ptr<Agent> agent_;
   // Frames the agent cannot have seen before its greeting; sent again when it had to be pushed.
   std::vector<std::pair<json::Object, std::string>> unheard_;
+  // Why it did not let us in. Not tried again: it counts how often a password is wrong.
+  std::optional<Error> denied_;
   bool has_heard_ = false, has_sent_ = false;
   bool streaming_ = false;  // a `follow` is under way, whose frames are no answers
   int refusals_ = 0;        // in a row, of a machine that is up
