@@ -23,6 +23,15 @@ constexpr size_t kAtOnce = 8u << 20;
 constexpr size_t kFrameCost = 1u << 10;
 constexpr int64_t kAnswerUs = 60'000'000;
 
+// A full disk here is not a link that comes back by itself.
+Error OurDisk(Error error, const std::string& path) {
+  error.kind = ErrorKind::kDenied;
+  return std::move(error)
+      .Wrap("keeping " + path)
+      .WithHint(
+          "the run goes on; make room on this machine, then watch again with `tenon logs -f`");
+}
+
 json::Object FollowRequest(json::Array files, const std::string& lock) {
   return {{"op", "follow"}, {"files", std::move(files)}, {"lock", json::EncodeBytes(lock)}};
 }
@@ -62,7 +71,8 @@ Result<bool> Mirror::TakeLock() {
 Status Mirror::OpenCopy(Copy* copy) {
   copy->fd.Reset();
   copy->decoder = journal::Decoder();
-  copy->whole = copy->written = 0;
+  copy->length = 0;
+  copy->pending.clear();
   auto opened = OpenFile(copy->near_path, O_RDWR);
   if (!opened.ok()) {
     return opened.error().kind == ErrorKind::kNotFound ? Status() : Status(opened.error());
@@ -80,18 +90,17 @@ Status Mirror::OpenCopy(Copy* copy) {
     if (count == 0) break;
   }
   copy->decoder.ForgetHoles();
-  copy->whole = copy->decoder.cursor().offset;
-  return CutToWhole(copy);
-}
-
-Status Mirror::CutToWhole(Copy* copy) {
-  copy->decoder.Rewind();
-  copy->written = copy->whole;
-  if (!copy->fd.valid()) return {};
-  if (::ftruncate(copy->fd.get(), static_cast<off_t>(copy->whole)) != 0) {
+  copy->length = copy->decoder.cursor().offset;
+  DropPending(copy);
+  if (::ftruncate(copy->fd.get(), static_cast<off_t>(copy->length)) != 0) {
     return FromErrno("cutting " + copy->near_path, errno);
   }
   return {};
+}
+
+void Mirror::DropPending(Copy* copy) {
+  copy->pending.clear();
+  copy->decoder.Rewind();
 }
 
 Result<bool> Mirror::Take(Copy* copy, std::string_view bytes) {
@@ -100,16 +109,23 @@ Result<bool> Mirror::Take(Copy* copy, std::string_view bytes) {
   if (!copy->fd.valid()) {
     TENON_TRY(copy->fd, OpenFile(copy->near_path, O_RDWR | O_CREAT, 0600));
   }
-  TENON_TRY_VOID(WriteAllAt(copy->fd.get(), bytes, copy->written));
-  copy->written += bytes.size();
   copy->decoder.Feed(bytes);
   for (bool more = true; more;) {
     TENON_TRY(const auto record, copy->decoder.Next());
     more = record.has_value();
   }
   copy->decoder.ForgetHoles();
-  const uint64_t before = std::exchange(copy->whole, copy->decoder.cursor().offset);
-  return copy->whole > before;
+  const uint64_t whole = copy->decoder.cursor().offset - copy->length;
+  const uint64_t of_pending = std::min<uint64_t>(whole, copy->pending.size());
+  const std::string_view first = std::string_view(copy->pending).substr(0, of_pending);
+  const std::string_view rest = bytes.substr(0, whole - of_pending);
+  auto kept = WriteAllAt(copy->fd.get(), first, copy->length);
+  if (kept.ok()) kept = WriteAllAt(copy->fd.get(), rest, copy->length + of_pending);
+  if (!kept.ok()) return OurDisk(std::move(kept).error(), copy->near_path);
+  copy->length += whole;
+  copy->pending.erase(0, of_pending);
+  copy->pending.append(bytes.substr(rest.size()));
+  return whole > 0;
 }
 
 json::Object Mirror::AheadRequest(const run::Home& far_home, const std::string& run_id) {
@@ -126,7 +142,7 @@ Status Mirror::BeginFollowing() {
   if (far_.far != nullptr && far_.far->ahead == run_id_) {
     // It was asked for in the same breath as the start, so from the beginning on.
     far_.far->ahead.clear();
-    const bool fresh = copies_[0].written == 0 && copies_[1].written == 0;
+    const bool fresh = copies_[0].length == 0 && copies_[1].length == 0;
     if (fresh) {
       following_ = true;
       return {};
@@ -136,9 +152,9 @@ Status Mirror::BeginFollowing() {
   json::Array files;
   for (Copy& copy : copies_) {
     // A record that was only half there when the last link broke is asked for again.
-    TENON_TRY_VOID(CutToWhole(&copy));
+    DropPending(&copy);
     files.push_back(
-        json::Object{{"path", json::EncodeBytes(copy.far_path)}, {"offset", copy.written}});
+        json::Object{{"path", json::EncodeBytes(copy.far_path)}, {"offset", copy.length}});
   }
   TENON_TRY_VOID(
       far_.host->frames()->Send(FollowRequest(std::move(files), copies_[0].far_path), {}));
@@ -160,7 +176,7 @@ Result<bool> Mirror::TakeFrame(const Frame& frame) {
   TENON_EXPECT_PEER(index < copies_.size(), "the host sends a file that nobody asked for");
   Copy& copy = copies_[index];
   const auto offset = static_cast<uint64_t>(json::GetInt(frame.head, "offset"));
-  TENON_EXPECT_PEER(offset == copy.written,
+  TENON_EXPECT_PEER(offset == copy.length + copy.pending.size(),
                     "the host sends another part of the journal than was asked for");
   return Take(&copy, frame.body);
 }

@@ -41,7 +41,7 @@ class Mirror {
   bool CaughtUp() const { return waited_ && (writer_alive_.has_value() || !lock_); }
 
   // The run has a script segment of its own: it is in a container.
-  bool HasScript() const { return copies_[1].there || copies_[1].written > 0 || !lock_; }
+  bool HasScript() const { return copies_[1].there || copies_[1].length > 0 || !lock_; }
 
   // Takes in everything there is now; one that somebody else copies is left to them. kEnded,
   // kUnknown as above, else kMore.
@@ -66,14 +66,14 @@ class Mirror {
     std::string near_path, far_path;
     UniqueFd fd;
     journal::Decoder decoder;
-    uint64_t whole = 0;    // length of the copy, as far as it is whole records
-    uint64_t written = 0;  // with the beginning of a record that is still coming
-    bool there = false;    // the original exists
+    uint64_t length = 0;  // of the copy
+    std::string pending;  // the beginning of the record after it
+    bool there = false;   // the original exists
   };
 
   Result<bool> TakeLock();
   Status OpenCopy(Copy* copy);
-  Status CutToWhole(Copy* copy);
+  void DropPending(Copy* copy);
   Result<bool> Take(Copy* copy, std::string_view bytes);
   Status BeginFollowing();
   void Abandon();
@@ -81,7 +81,7 @@ class Mirror {
   Result<bool> TakeFrame(const Frame& frame);
 
   // The host has, or had, such a run.
-  bool Known() const { return copies_[0].there || copies_[0].written > 0; }
+  bool Known() const { return copies_[0].there || copies_[0].length > 0; }
 
   Context& context_;
   std::string run_id_;
