@@ -165,7 +165,7 @@ def pytest_folders():
 
 
 def ordinary_steps():
-    seconds = int(os.environ.get("TENON_FUZZ_SECONDS", "60"))
+    seconds = int(os.environ.get("TENON_FUZZ_SECONDS", "30"))
     steps = [
         Step("layers", command("layers", ROOT / "scripts/check-layers")),
         Step("format", check_format),
