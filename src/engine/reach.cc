@@ -7,9 +7,8 @@
 namespace tenon::engine {
 namespace {
 
-std::optional<transport::AgentProgram> ProgramFor(const std::string& machine) {
-  const launch::EmbeddedProgram* program = launch::FindEmbeddedRunner(machine);
-  if (program == nullptr) return std::nullopt;
+Result<transport::AgentProgram> ProgramFor(const std::string& machine) {
+  TENON_TRY(const launch::EmbeddedProgram* program, launch::EmbeddedRunnerFor(machine));
   return transport::AgentProgram{std::string(program->hash),
                                  [program] { return program->Bytes(); }};
 }
@@ -55,7 +54,7 @@ Result<std::unique_ptr<Reached>> Reach(Context& context, const HostRecord& host)
   options.machine = host.machine;
   options.program = ProgramFor;
   reached->host = std::make_unique<transport::SshHost>(*reached->ssh, std::move(options));
-  if (host.root.empty() || !ProgramFor(host.machine)) TENON_TRY_VOID(reached->host->Hello());
+  if (host.root.empty() || !ProgramFor(host.machine).ok()) TENON_TRY_VOID(reached->host->Hello());
   MakeLaunch(reached.get());
   if (host.facts.empty()) TENON_TRY_VOID(Probe(context, *reached));
   return reached;

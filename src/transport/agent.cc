@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,8 +22,6 @@ constexpr size_t kPiece = 256u << 10;
 constexpr size_t kWordsKept = 16u << 10;
 // How long a process whose output has ended may take to say why.
 constexpr int64_t kLastWordsUs = 5'000'000;
-// How long one that is told to end may take to.
-constexpr int64_t kGoodbyeUs = 2'000'000;
 
 int64_t Now() { return SystemClock().MonotonicUs(); }
 
@@ -33,34 +30,6 @@ void SetNonBlocking(int fd) {
 }
 
 }  // namespace
-
-PipedProcess::PipedProcess(PipedProcess&& other) noexcept
-    : pid(std::exchange(other.pid, 0)),
-      in(std::move(other.in)),
-      out(std::move(other.out)),
-      err(std::move(other.err)) {}
-
-PipedProcess& PipedProcess::operator=(PipedProcess&& other) noexcept {
-  if (this != &other) {
-    std::swap(pid, other.pid);
-    in = std::move(other.in);
-    out = std::move(other.out);
-    err = std::move(other.err);
-  }
-  return *this;
-}
-
-PipedProcess::~PipedProcess() {
-  if (pid <= 0) return;
-  in.Reset();
-  ::kill(pid, SIGTERM);
-  for (const int64_t deadline = Now() + kGoodbyeUs; Now() < deadline; ::poll(nullptr, 0, 1)) {
-    if (::waitpid(pid, nullptr, WNOHANG) != 0) return;
-  }
-  ::kill(pid, SIGKILL);
-  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
-}
 
 Agent::Agent(PipedProcess process)
     : process_(std::move(process)), reader_(kAgentGreeting), last_heard_us_(Now()) {

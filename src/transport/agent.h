@@ -2,34 +2,21 @@
 #ifndef TENON_TRANSPORT_AGENT_H_
 #define TENON_TRANSPORT_AGENT_H_
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/fd.h"
 #include "base/frames.h"
 #include "base/process.h"
 #include "base/result.h"
+#include "transport/piped_process.h"
 
 namespace tenon::transport {
 
 // The line an agent prints before its first frame.
 inline constexpr const char* kAgentGreeting = "tenon-agent 1\n";
-
-// A program with pipes to its standard streams; killed and reaped when this goes.
-struct PipedProcess {
-  pid_t pid = 0;
-  UniqueFd in, out, err;
-
-  PipedProcess() = default;
-  PipedProcess(PipedProcess&& other) noexcept;
-  PipedProcess& operator=(PipedProcess&& other) noexcept;
-  ~PipedProcess();
-};
 
 // One conversation with the agent of a host (docs/runner.md § serve): frames there, frames back,
 // over the pipes of a process (ssh, or the agent itself in tests). One thread at a time.

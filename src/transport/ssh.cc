@@ -321,7 +321,7 @@ Error Ssh::Explain(const std::string& standard_error) const {
   return ExplainSsh(target_, outcome, standard_error);
 }
 
-Result<Ssh::Stream> Ssh::Open(const std::string& command) {
+Result<PipedProcess> Ssh::Open(const std::string& command) {
   TENON_TRY_VOID(CheckPinned(target_));
   int ends[3][2];
   UniqueFd ours[3], theirs[3];
@@ -341,7 +341,12 @@ Result<Ssh::Stream> Ssh::Open(const std::string& command) {
   options.new_session = true;
   Result<pid_t> pid = Spawn(options);
   if (!pid.ok()) return NoSsh(std::move(pid).error());
-  return Stream{*pid, std::move(ours[0]), std::move(ours[1]), std::move(ours[2])};
+  PipedProcess process;
+  process.pid = *pid;
+  process.in = std::move(ours[0]);
+  process.out = std::move(ours[1]);
+  process.err = std::move(ours[2]);
+  return process;
 }
 
 bool Ssh::Shared() const { return impl_->may_share && ConnectsTo(target_.control_path); }

@@ -21,6 +21,7 @@
 #include "base/fd.h"
 #include "base/process.h"
 #include "base/result.h"
+#include "transport/piped_process.h"
 
 namespace tenon::transport {
 
@@ -81,14 +82,9 @@ class Ssh {
   void Disconnect();
   bool Shared() const;  // it stands, as far as the socket tells
 
-  // A command on the host with pipes to its standard streams. `words`: sent as one line, which the
-  // login shell there understands whatever it is (see QuoteForAnyShell).
-  struct Stream {
-    pid_t pid = 0;  // of our ssh process; to be waited for by who owns this
-    UniqueFd in;    // its standard input
-    UniqueFd out, err;
-  };
-  Result<Stream> Open(const std::string& command);
+  // A command on the host, by an ssh process of ours: sent as one line, which the login shell there
+  // understands whatever it is (see QuoteForAnyShell).
+  Result<PipedProcess> Open(const std::string& command);
 
   // The command line that does the same on our own standard streams, to be exec'ed; `options` go in
   // front (-t, -L …). With `environment` of the second member.

@@ -84,15 +84,6 @@ std::string ValueOf(std::string_view output, std::string_view key) {
   return std::string(output.substr(value, output.find('\n', value) - value));
 }
 
-PipedProcess ToPiped(Ssh::Stream stream) {
-  PipedProcess process;
-  process.pid = stream.pid;
-  process.in = std::move(stream.in);
-  process.out = std::move(stream.out);
-  process.err = std::move(stream.err);
-  return process;
-}
-
 // A machine that is up but takes no more connections for now (MaxStartups): the more of us ask, the
 // longer each waits, and not all the same time.
 void PauseAfterRefusal(int refusals) {
@@ -123,7 +114,7 @@ std::string SshHost::Describe() const {
 
 std::string SshHost::agent_path() const {
   const auto program = options_.program(options_.machine);
-  TENON_CHECK(program && !options_.root.empty());
+  TENON_CHECK(program.ok() && !options_.root.empty());
   return JoinPath(options_.root, "bin/" + ProgramName(*program));
 }
 
@@ -135,8 +126,7 @@ void SshHost::Close() {
 
 Result<CaptureResult> SshHost::RunLine(const std::string& command, std::string_view input,
                                        const std::function<void(uint64_t)>& on_written) {
-  TENON_TRY(Ssh::Stream stream, ssh_.Open(command));
-  PipedProcess process = ToPiped(std::move(stream));
+  TENON_TRY(PipedProcess process, ssh_.Open(command));
   ::fcntl(process.in.get(), F_SETFL, O_NONBLOCK);
   CaptureResult result;
   uint64_t written = 0;
@@ -203,11 +193,10 @@ Status SshHost::Bootstrap() {
   }
   options_.machine = ValueOf(found.out, "machine");
   const auto program = options_.program(options_.machine);
-  if (system != "Linux" || !program) {
-    return Invalid(Describe() + " is a " + ForTerminal(system) + " machine of the kind " +
-                   ForTerminal(options_.machine) + ", for which this program has no runner")
-        .WithHint("Linux on x86_64 and aarch64 will do");
-  }
+  const std::string kind = Describe() + " is a " + ForTerminal(system) + " machine of the kind " +
+                           ForTerminal(options_.machine);
+  if (system != "Linux") return Invalid(kind + "; runs need Linux");
+  if (!program.ok()) return Error(program.error()).Wrap(kind);
   if (const std::string full = ValueOf(found.out, "full"); !full.empty()) {
     return Unavailable("nothing can be written to " + full + " on " + Describe() +
                        "; its disk, or your share of it, is full")
@@ -235,7 +224,7 @@ Status SshHost::StartAgent() {
     if (connected.error().kind == ErrorKind::kDenied) denied_ = connected.error();
     return connected;
   }
-  if (options_.root.empty() || !options_.program(options_.machine)) {
+  if (options_.root.empty() || !options_.program(options_.machine).ok()) {
     TENON_TRY_VOID(Bootstrap());
     pushed_ = true;
   }
@@ -245,8 +234,8 @@ Status SshHost::StartAgent() {
               QuoteForAnyShell(options_.root) + " " +
               ProgramName(*options_.program(options_.machine));
   }
-  TENON_TRY(Ssh::Stream stream, ssh_.Open(command));
-  agent_ = std::make_unique<Agent>(ToPiped(std::move(stream)));
+  TENON_TRY(PipedProcess process, ssh_.Open(command));
+  agent_ = std::make_unique<Agent>(std::move(process));
   return {};
 }
 
@@ -327,7 +316,6 @@ Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
 }
 
 Result<Frame> SshHost::Ask(const json::Object& head, std::string_view body, int64_t timeout_us) {
-  if (streaming_) Close();
   TENON_TRY_VOID(Send(head, body));
   TENON_TRY(Frame answer, Receive(timeout_us));
   if (!json::GetBool(answer.head, "ok")) return AnswerError(answer.head);
@@ -335,13 +323,13 @@ Result<Frame> SshHost::Ask(const json::Object& head, std::string_view body, int6
 }
 
 Result<json::Object> SshHost::Hello() {
+  if (streaming_) Close();
   TENON_TRY(Frame answer, Ask({{"op", "hello"}}, {}, kAnswerUs));
   return std::move(answer.head);
 }
 
 Result<CaptureResult> SshHost::Run(const std::vector<std::string>& argv, const std::string& input,
                                    int timeout_ms) {
-  if (streaming_) Close();
   TENON_TRY_VOID(Send(RunRequest(argv, timeout_ms), input));
   // A link that is dead is noticed by ssh itself.
   const int64_t wait = timeout_ms == 0 ? INT64_MAX / 4 : int64_t{timeout_ms} * 1000 + kAnswerUs;

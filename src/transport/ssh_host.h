@@ -26,8 +26,8 @@ struct SshHostOptions {
   std::string root;
   // Where the user wants it; "" = ~/.tenon, else the first place where programs may be started.
   std::string asked_root;
-  // By `uname -m`. nullopt: there is none for such a machine.
-  std::function<std::optional<AgentProgram>(const std::string& machine)> program;
+  // By `uname -m`. An Error: there is none for such a machine, and for which there are.
+  std::function<Result<AgentProgram>(const std::string& machine)> program;
   // The machine of last time; "" = not known.
   std::string machine;
   // While the program is sent: bytes so far and in all.

@@ -26,7 +26,7 @@ TEST(SshHostTest, AFolderThatHasBecomeAnothersIsNotUsed) {
   SshHostOptions options;
   options.root = options.asked_root = theirs;
   options.machine = "x86_64";
-  options.program = [&](const std::string&) { return std::optional<AgentProgram>(program); };
+  options.program = [&](const std::string&) { return Result<AgentProgram>(program); };
   SshHost host(ssh, options);
   const auto hello = host.Hello();
   ASSERT_FALSE(hello.ok());

@@ -126,7 +126,7 @@ class TestSshd {
 
 // Runs a command over ssh to its end.
 inline Result<CaptureResult> RunOver(Ssh& ssh, const std::string& command) {
-  TENON_TRY(Ssh::Stream stream, ssh.Open(command));
+  TENON_TRY(PipedProcess stream, ssh.Open(command));
   stream.in.Reset();
   CaptureResult out;
   char buffer[4096];
@@ -136,7 +136,7 @@ inline Result<CaptureResult> RunOver(Ssh& ssh, const std::string& command) {
   for (ssize_t n; (n = ::read(stream.err.get(), buffer, sizeof buffer)) > 0;) {
     out.err.append(buffer, static_cast<size_t>(n));
   }
-  TENON_TRY(out.status, Wait(stream.pid));
+  TENON_TRY(out.status, Wait(std::exchange(stream.pid, 0)));
   return out;
 }
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/piped_process.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/clock.h"
+
+namespace tenon::transport {
+namespace {
+
+// Between asking a process to end and making it.
+constexpr int64_t kGoodbyeUs = 2'000'000;
+
+int64_t Now() { return SystemClock().MonotonicUs(); }
+
+}  // namespace
+
+PipedProcess::PipedProcess(PipedProcess&& other) noexcept
+    : pid(std::exchange(other.pid, 0)),
+      in(std::move(other.in)),
+      out(std::move(other.out)),
+      err(std::move(other.err)) {}
+
+PipedProcess& PipedProcess::operator=(PipedProcess&& other) noexcept {
+  if (this != &other) {
+    std::swap(pid, other.pid);
+    in = std::move(other.in);
+    out = std::move(other.out);
+    err = std::move(other.err);
+  }
+  return *this;
+}
+
+PipedProcess::~PipedProcess() {
+  if (pid <= 0) return;
+  in.Reset();
+  ::kill(pid, SIGTERM);
+  for (const int64_t deadline = Now() + kGoodbyeUs; Now() < deadline; ::poll(nullptr, 0, 1)) {
+    if (::waitpid(pid, nullptr, WNOHANG) != 0) return;
+  }
+  ::kill(pid, SIGKILL);
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace tenon::transport
