@@ -9,6 +9,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "base/disk_usage.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -27,18 +28,6 @@ constexpr int kWriterTries = 200;
 constexpr std::chrono::milliseconds kWriterPause(10);
 
 constexpr int64_t kDayUs = int64_t{24} * 3600 * 1'000'000;
-
-// Bytes on disk of a file or folder; what vanishes while being counted counts nothing.
-uint64_t DiskBytes(const std::string& path) {
-  struct stat st;
-  if (::lstat(path.c_str(), &st) != 0) return 0;
-  uint64_t bytes = static_cast<uint64_t>(st.st_blocks) * 512;
-  if (!S_ISDIR(st.st_mode)) return bytes;
-  if (auto names = ListDir(path); names.ok()) {
-    for (const std::string& name : *names) bytes += DiskBytes(JoinPath(path, name));
-  }
-  return bytes;
-}
 
 int64_t AgeUs(const Clock& clock, const std::string& path) {
   struct stat st;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/disk_usage.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "journal/fold.h"
@@ -68,17 +69,6 @@ json::Object HostedRun::ToJson() const {
           {"bytes", bytes},
           {"work_bytes", work_bytes},
           {"alive", alive}};
-}
-
-uint64_t DiskBytes(const std::string& path) {
-  struct stat info {};
-  if (::lstat(path.c_str(), &info) != 0) return 0;
-  uint64_t bytes = static_cast<uint64_t>(info.st_blocks) * 512;
-  if (!S_ISDIR(info.st_mode)) return bytes;
-  for (const std::string& name : ListDir(path).value_or({})) {
-    bytes += DiskBytes(JoinPath(path, name));
-  }
-  return bytes;
 }
 
 int64_t ModifiedUs(const std::string& path) {

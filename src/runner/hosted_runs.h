@@ -33,8 +33,6 @@ struct HostedRun {
   json::Object ToJson() const;
 };
 
-// Bytes on disk of a file or folder; what vanishes while being counted counts nothing.
-uint64_t DiskBytes(const std::string& path);
 // When a file was last changed; 0: not there.
 int64_t ModifiedUs(const std::string& path);
 

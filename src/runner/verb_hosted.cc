@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/disk_usage.h"
 #include "base/file.h"
 #include "runner/hosted_runs.h"
 #include "runner/serve_objects.h"
