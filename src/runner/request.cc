@@ -66,6 +66,13 @@ Result<Environment> EnvironmentOf(const json::Object& object, const char* key) {
   return environment;
 }
 
+// Every member had the type it must have.
+Status Understood(const run::Members& in) {
+  auto status = in.status();
+  if (status.ok()) return {};
+  return std::move(status).error().Wrap("reading the request");
+}
+
 }  // namespace
 
 std::vector<std::string> StartRequest::SecretValues() const {
@@ -140,9 +147,7 @@ Result<EnvironmentsRequest> ParseEnvironments(std::string_view text) {
   run::Members in(object);
   in.Read("remove", request.remove);
   in.Read("dry_run", request.dry_run);
-  if (auto status = in.status(); !status.ok()) {
-    return std::move(status).error().Wrap("reading the request");
-  }
+  TENON_TRY_VOID(Understood(in));
   // They become paths.
   for (const std::string& key : request.remove) {
     if (!run::IsEnvironmentKey(key)) return Invalid("reading the request: " + key + " is no key");
@@ -158,9 +163,7 @@ Result<SweepRequest> ParseSweep(std::string_view text) {
   in.Read("runs", request.runs);
   in.Read("all", request.all);
   in.Read("dry_run", request.dry_run);
-  if (auto status = in.status(); !status.ok()) {
-    return std::move(status).error().Wrap("reading the request");
-  }
+  TENON_TRY_VOID(Understood(in));
   return request;
 }
 
@@ -178,9 +181,7 @@ Result<HostedRequest> ParseHosted(std::string_view text) {
   in.Read("clean", request.clean);
   in.Read("keep_us", request.keep_us);
   in.Read("dry_run", request.dry_run);
-  if (auto status = in.status(); !status.ok()) {
-    return std::move(status).error().Wrap("reading the request");
-  }
+  TENON_TRY_VOID(Understood(in));
   if (request.keep_us < 0) return Invalid("reading the request: keep_us is no time");
   // They become paths.
   for (const std::string& id : request.remove) {
@@ -197,9 +198,7 @@ Result<WatchIdleRequest> ParseWatchIdle(std::string_view text) {
   in.Read("after_us", request.after_us);
   in.Read("command", request.command);
   in.Read("stop", request.stop);
-  if (auto status = in.status(); !status.ok()) {
-    return std::move(status).error().Wrap("reading the request");
-  }
+  TENON_TRY_VOID(Understood(in));
   if (request.command.find('\0') != std::string::npos) {
     return Invalid("reading the request: the command has a NUL in it");
   }
