@@ -98,7 +98,7 @@ class TypedSecrets {
 };
 
 std::string PinFile(const run::Home& home, const std::string& id) {
-  return JoinPath(JoinPath(home.root(), "hosts"), id + ".known_hosts");
+  return JoinPath(home.hosts(), id + ".known_hosts");
 }
 
 std::string KeyFile(const run::Home& home, const std::string& id) {

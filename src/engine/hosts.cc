@@ -18,9 +18,8 @@ constexpr size_t kIdDigits = 32;
 // sockaddr_un has 108 bytes, and ssh adds 17 for the name it first binds.
 constexpr size_t kLongestSocket = 90;
 
-std::string Folder(const run::Home& home) { return JoinPath(home.root(), "hosts"); }
 std::string FileOf(const run::Home& home, const std::string& id) {
-  return JoinPath(Folder(home), id + ".json");
+  return JoinPath(home.hosts(), id + ".json");
 }
 
 bool IsHostId(std::string_view id) {
@@ -124,7 +123,7 @@ Result<HostRecord> ReadHost(const run::Home& home, const std::string& id) {
 
 Status WriteHost(const run::Home& home, const HostRecord& host) {
   TENON_CHECK(IsHostId(host.id));
-  TENON_TRY_VOID(MakeDirs(Folder(home), 0700));
+  TENON_TRY_VOID(MakeDirs(home.hosts(), 0700));
   return WriteFileAtomically(FileOf(home, host.id), json::PrintPretty(ToJson(host)) + "\n", 0600,
                              Durability::kProcess);
 }
@@ -132,7 +131,7 @@ Status WriteHost(const run::Home& home, const HostRecord& host) {
 Status UpdateHost(const run::Home& home, const std::string& id,
                   const std::function<void(HostRecord&)>& change) {
   TENON_TRY_VOID(ReadHost(home, id));
-  TENON_TRY(const auto lock, FileLock::Take(JoinPath(Folder(home), id + ".lock"), true));
+  TENON_TRY(const auto lock, FileLock::Take(JoinPath(home.hosts(), id + ".lock"), true));
   TENON_TRY(HostRecord host, ReadHost(home, id));
   change(host);
   return WriteHost(home, host);
@@ -144,14 +143,14 @@ void NoteHeard(const run::Home& home, const std::string& id, int64_t now_us) {
 
 Result<std::vector<HostRecord>> ListHosts(const run::Home& home) {
   std::vector<HostRecord> hosts;
-  auto names = ListDir(Folder(home));
+  auto names = ListDir(home.hosts());
   if (!names.ok()) {
     if (names.error().kind == ErrorKind::kNotFound) return hosts;
     return std::move(names).error();
   }
   for (const std::string& name : *names) {
     if (!name.ends_with(".json") || !IsHostId(name.substr(0, name.size() - 5))) continue;
-    TENON_TRY(HostRecord host, ReadFrom(JoinPath(Folder(home), name)));
+    TENON_TRY(HostRecord host, ReadFrom(JoinPath(home.hosts(), name)));
     hosts.push_back(std::move(host));
   }
   std::sort(hosts.begin(), hosts.end(), [](const HostRecord& a, const HostRecord& b) {
@@ -163,7 +162,7 @@ Result<std::vector<HostRecord>> ListHosts(const run::Home& home) {
 Status ForgetHost(const run::Home& home, const std::string& id) {
   if (!IsHostId(id)) return Invalid(ForTerminal(id) + " is not the id of a host");
   for (const char* suffix : {".json", ".known_hosts", ".lock"}) {
-    TENON_TRY_VOID(RemoveFile(JoinPath(Folder(home), id + suffix)));
+    TENON_TRY_VOID(RemoveFile(JoinPath(home.hosts(), id + suffix)));
   }
   return {};
 }
@@ -196,11 +195,11 @@ Result<transport::SshTarget> SshTargetOf(const run::Home& home, const HostRecord
   target.alias = host.Alias();
   target.identity_file = host.identity_file;
   if (!host.host_key.empty()) {
-    target.known_hosts = JoinPath(Folder(home), host.id + ".known_hosts");
+    target.known_hosts = JoinPath(home.hosts(), host.id + ".known_hosts");
     const std::string line = host.Alias() + " " + host.host_key + "\n";
     auto present = ReadFile(target.known_hosts);
     if (!present.ok() || *present != line) {
-      TENON_TRY_VOID(MakeDirs(Folder(home), 0700));
+      TENON_TRY_VOID(MakeDirs(home.hosts(), 0700));
       TENON_TRY_VOID(WriteFileAtomically(target.known_hosts, line, 0600, Durability::kProcess));
     }
   }

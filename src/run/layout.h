@@ -16,7 +16,11 @@
 //   pins/<key>.txt               versions an environment had when it was last made
 //   cache/                       of package tools, shared by all builds
 //   tools/                       uv, py-rattler
-//   incoming/<hash>              parts of large objects that a client is sending
+//   hosts/<host id>.json         what is known of another machine; .known_hosts: its key, pinned
+//   keys/<host id>               the key pair made for it, if one was
+//   ssh/                         sockets of kept connections, where the path is short enough
+//   secrets.json, secrets.key    passwords, encrypted; the key, unless a keyring has it
+//   incoming/<hash>              parts of large objects that another machine is sending
 //   complete-trees/<root hash>   trees of which every object is here
 //   hosted                       clients of other machines use this home
 //   cleaned                      when its policy was last applied
@@ -32,6 +36,8 @@
 //     work/                      the copy of the project; the script's working directory
 //     container/                 what a container gets beside it: passwd, group, home/
 //     build.log                  the words of the tools that made the environment
+//     fetched                    outputs and logs of another machine's run are all here
+//     retried                    it has been started again, after the machine's restart
 //     runner.log                 the runner's own words when it cannot write the journal
 #ifndef TENON_RUN_LAYOUT_H_
 #define TENON_RUN_LAYOUT_H_
@@ -57,6 +63,7 @@ class Home {
   std::string pins() const { return root_ + "/pins"; }
   std::string cache() const { return root_ + "/cache"; }
   std::string tools() const { return root_ + "/tools"; }
+  std::string hosts() const { return root_ + "/hosts"; }
   std::string incoming() const { return root_ + "/incoming"; }
   std::string complete_trees() const { return root_ + "/complete-trees"; }
 
