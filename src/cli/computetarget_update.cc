@@ -93,31 +93,36 @@ Result<int> Update(Session& session, const UpdateOptions& options) {
 }  // namespace
 
 Command ComputeTargetUpdateCommand() {
-  return {{{"computetarget", "update"}},
-          "Change settings of a target",
-          "Any key of its file, several at once: all are written or none. Every other byte of the "
-          "file stays. A new address is the same machine as long as it shows the same host key.",
-          {"tenon computetarget update my_dsvm --nvidiaDocker true",
-           "tenon computetarget update my_dsvm --address 203.0.113.8 --username me",
-           "tenon computetarget update my_dsvm --unset password"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto options = std::make_shared<UpdateOptions>();
-            app.add_option("NAME,-n,--name", options->name, "The target")->required();
-            for (const project::Key& key : project::TargetKeys()) {
-              const std::string name(key.name);
-              if (name == "cluster" || name == "native") continue;  // of the oldest files
-              const bool boolean = key.expected == project::Expected::kBool;
-              CLI::Option* option =
-                  app.add_option("--" + name, options->values[name], "New value of " + name)
-                      ->type_name(boolean ? "true|false" : "TEXT")
-                      ->ignore_case();
-              options->keys.emplace_back(name, option);
-            }
-            app.add_option("--unset", options->unset, "Take this key away (may be repeated)")
-                ->type_name("KEY")
-                ->allow_extra_args(false);
-            return [options](Session& session) { return Update(session, *options); };
-          }};
+  return {
+      {{"computetarget", "update"}},
+      "Change settings of a target",
+      "Any key of its file, several at once: all are written or none. Every other byte of the "
+      "file stays. A new address is the same machine as long as it shows the same host key.",
+      {"tenon computetarget update my_dsvm --nvidiaDocker true",
+       "tenon computetarget update my_dsvm --address 203.0.113.8 --username me",
+       "tenon computetarget update my_dsvm --unset password"},
+      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+        auto options = std::make_shared<UpdateOptions>();
+        app.add_option("NAME,-n,--name", options->name, "The target")->required();
+        for (const project::Key& key : project::TargetKeys()) {
+          const std::string name(key.name);
+          if (name == "cluster" || name == "native") continue;  // of the oldest files
+          // A list or a mapping is no one value; `config set` reaches into them.
+          if (key.expected == project::Expected::kList || key.expected == project::Expected::kMap) {
+            continue;
+          }
+          const bool boolean = key.expected == project::Expected::kBool;
+          CLI::Option* option =
+              app.add_option("--" + name, options->values[name], "New value of " + name)
+                  ->type_name(boolean ? "true|false" : "TEXT")
+                  ->ignore_case();
+          options->keys.emplace_back(name, option);
+        }
+        app.add_option("--unset", options->unset, "Take this key away (may be repeated)")
+            ->type_name("KEY")
+            ->allow_extra_args(false);
+        return [options](Session& session) { return Update(session, *options); };
+      }};
 }
 
 }  // namespace tenon::cli

@@ -27,12 +27,11 @@ void PrintRunId(const Session& session, const std::string& run_id, const std::st
 }
 
 // A machine that is paid for by the hour and has nothing to do.
-Status SayIfStillOn(engine::Context& context, const std::string& run_id) {
-  TENON_TRY(const std::string host, engine::HostOfRun(context, run_id));
-  if (host.empty()) return {};
-  TENON_TRY(const engine::HostRecord record, engine::ReadHost(context.home, host));
-  if (const std::string words = engine::IdleWords(record); !words.empty()) PrintErr(words + "\n");
-  return {};
+void SayIfStillOn(engine::Context& context, const std::string& run_id) {
+  const auto host = engine::HostOfRun(context, run_id);
+  if (!host.ok() || host->empty()) return;
+  const auto record = engine::ReadHost(context.home, *host);
+  if (record.ok()) PrintErr(engine::IdleWords(*record) + "\n");
 }
 
 }  // namespace
@@ -70,7 +69,7 @@ Result<int> Watch(Session& session, const std::string& run_id, const WatchOption
   }
   if (session.WantsJson())
     PrintRunId(session, run_id, std::string(run::StateName(followed.end->state)));
-  if (!options.quiet && !session.WantsJson()) TENON_TRY_VOID(SayIfStillOn(*context, run_id));
+  if (!options.quiet && !session.WantsJson()) SayIfStillOn(*context, run_id);
   return followed.end->exit_code.value_or(1);
 }
 

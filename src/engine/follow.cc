@@ -215,7 +215,7 @@ class Follower {
       }
       return {};
     };
-    if (mirror_ && mirror_->HasScript()) TENON_TRY_VOID(patience_.Until(catch_up));
+    if (mirror_ && mirror_->MayHaveScript()) TENON_TRY_VOID(patience_.Until(catch_up));
     for (bool more = true; more;) {
       TENON_TRY(more, ReadScript());
     }

@@ -40,8 +40,9 @@ class Mirror {
   // Everything there was when Wait() began to follow has been taken in.
   bool CaughtUp() const { return waited_ && (writer_alive_.has_value() || !lock_); }
 
-  // The run has a script segment of its own: it is in a container.
-  bool HasScript() const { return copies_[1].there || copies_[1].length > 0 || !lock_; }
+  // The run has a script segment of its own, because it is in a container; also where somebody else
+  // copies, and we cannot tell.
+  bool MayHaveScript() const { return copies_[1].there || copies_[1].length > 0 || !lock_; }
 
   // Takes in everything there is now; one that somebody else copies is left to them. kEnded,
   // kUnknown as above, else kMore.

@@ -202,8 +202,10 @@ Status Refresh(Context& context, Look look, Reporter* reporter) {
   TENON_TRY(const auto rows, store->List(query));
   for (const auto& row : rows) {
     auto status = IngestAndLookAfter(context, *store, row.spec.id, look, told);
-    if (status.ok() || status.error().kind == ErrorKind::kDenied) continue;
-    if (row.spec.host.empty()) return status;
+    if (status.ok()) continue;
+    const bool here = row.spec.host.empty();
+    if (here && status.error().kind == ErrorKind::kDenied) continue;
+    if (here) return status;
     told.OnNotice(
         {run::Level::kWarning, row.spec.id + ": " + status.error().message, status.error().hint});
   }

@@ -131,8 +131,8 @@ void AddSnapshotNotices(const snapshot::Frozen& frozen, std::vector<run::Notice>
 
 // Hands the run to the machine it is for. One that answered before is asked again after a lost
 // link; a repeat starts nothing twice.
-Result<run::RunnerStarted> Hand(Context& context, launch::StartRequest start, Reporter& reporter,
-                                bool* unclear) {
+Result<run::RunnerStarted> HandOver(Context& context, launch::StartRequest start,
+                                    Reporter& reporter, bool* unclear) {
   *unclear = false;
   TENON_TRY(const Place place, context.At(start.spec.host));
   if (place.far == nullptr) return place.launch->Start(start);
@@ -225,7 +225,7 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
   for (const Secret& secret : secrets) start.secrets[secret.name] = secret.value;
   start.version = context.version;
   bool unclear = false;
-  auto handle = Hand(context, std::move(start), reporter, &unclear);
+  auto handle = HandOver(context, std::move(start), reporter, &unclear);
   if (!handle.ok() && !unclear) {
     run::End end;
     end.never_started = true;
