@@ -8,44 +8,26 @@ Starts a Docker engine of its own, so it takes root and docker.io. Prints a mark
 (smallest to largest). Works in temporary folders.
 """
 
-import argparse
 import contextlib
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests")]
 
-from spine import alternate, ms, s  # noqa: E402
+import measure  # noqa: E402
+from measure import alternate, ms, ratio, row, s, timed  # noqa: E402
 from hosts import images  # noqa: E402
 from hosts.docker_runs import EngineTenon, Runs, pip_file  # noqa: E402
 from hosts.engine import DockerEngine, Unusable  # noqa: E402
 
 TENON = Path(os.environ.get("TENON_BUILD", ROOT / "build/release")) / "tenon"
 PACKAGES = ("numpy", "scikit-learn")
-ROWS = []
-
-
-def row(what, n, ours, peer, ratio, goal):
-    ROWS.append((what, n, ours, peer, ratio, goal))
-    print("  ".join(str(c) for c in ROWS[-1]), file=sys.stderr, flush=True)
-
-
-def ratio(ours, peer):
-    return f"{statistics.median(ours) / statistics.median(peer):.2f}"
-
-
-def timed(work):
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 class Bench:
@@ -142,10 +124,7 @@ ALL = {f.__name__: f for f in (submit, build)}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer, to see that it works")
-    parser.add_argument("name", nargs="*", choices=[*ALL, []], help="only these")
-    options = parser.parse_args()
+    options = measure.options(__doc__, ALL)
     with contextlib.ExitStack() as stack:
         try:
             engine = stack.enter_context(DockerEngine())
@@ -155,11 +134,7 @@ def main():
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "/var/tmp"))))
         bench = Bench(engine, folder, options.quick)
         stack.callback(bench.runs.tenon.cleanup)
-        for name in options.name or ALL:
-            ALL[name](bench)
-    print("| what | N | Tenon | peer | ratio or difference | goal |\n| --- | --- | --- | --- | --- | --- |")
-    for cells in ROWS:
-        print("| " + " | ".join(str(c) for c in cells) + " |")
+        measure.run(ALL, options.name, bench)
 
 
 if __name__ == "__main__":

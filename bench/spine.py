@@ -8,7 +8,6 @@
 Prints a markdown table with N, median and spread (smallest to largest). Works in a temporary folder.
 """
 
-import argparse
 import json
 import os
 import resource
@@ -20,10 +19,12 @@ import tempfile
 import time
 from pathlib import Path
 
+import measure
+from measure import alternate, ms, ratio, row, s
+
 ROOT = Path(__file__).resolve().parents[1]
 TENON = ROOT / "build/release/tenon"
 PYTHON = os.path.realpath(sys.executable)
-ROWS = []
 
 
 class Bench:
@@ -42,7 +43,7 @@ class Bench:
         return folder
 
 
-def timed(command, cwd=None, env=None, stdout=subprocess.DEVNULL, code=0):
+def command_times(command, cwd=None, env=None, stdout=subprocess.DEVNULL, code=0):
     """Wall seconds and user+system seconds of a command and what it waited for."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
@@ -54,42 +55,16 @@ def timed(command, cwd=None, env=None, stdout=subprocess.DEVNULL, code=0):
     return wall, (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
 
 
-def alternate(n, *jobs):
-    """Runs the jobs in turns, so that a slow moment of the machine hits all of them."""
-    results = [[] for _ in jobs]
-    for job in jobs:
-        job()
-    for _ in range(n):
-        for job, result in zip(jobs, results):
-            result.append(job())
-    return results
-
-
-def ms(values):
-    values = sorted(v * 1000 for v in values)
-    return f"{statistics.median(values):.2f} ms ({values[0]:.2f} to {values[-1]:.2f})"
-
-
-def s(values):
-    values = sorted(values)
-    return f"{statistics.median(values):.2f} s ({values[0]:.2f} to {values[-1]:.2f})"
-
-
-def row(what, n, ours, peer, ratio, goal):
-    ROWS.append((what, n, ours, peer, ratio, goal))
-    print("  ".join(str(c) for c in ROWS[-1]), file=sys.stderr, flush=True)
-
-
 def version(b):
     n = 20 if b.quick else 100
-    ours, peer = alternate(n, lambda: timed([TENON, "--version"], env=b.env),
-                           lambda: timed([PYTHON, "-c", "pass"], env=b.env))
-    cpu = [c for _, c in ours]
-    ratio = statistics.median(w for w, _ in ours) / statistics.median(w for w, _ in peer)
-    row("`tenon --version` against `python3 -c pass`, wall", n, ms(w for w, _ in ours),
-        ms(w for w, _ in peer), f"{ratio:.2f}", "under 3 ms CPU")
-    row("  the same, user + system", n, ms(cpu), ms(c for _, c in peer),
-        f"{statistics.median(cpu) / statistics.median(c for _, c in peer):.2f}", "under 3 ms")
+    ours, peer = alternate(n, lambda: command_times([TENON, "--version"], env=b.env),
+                           lambda: command_times([PYTHON, "-c", "pass"], env=b.env))
+    wall, python = [w for w, _ in ours], [w for w, _ in peer]
+    cpu, python_cpu = [c for _, c in ours], [c for _, c in peer]
+    row("`tenon --version` against `python3 -c pass`, wall", n, ms(wall), ms(python),
+        ratio(wall, python), "under 3 ms CPU")
+    row("  the same, user + system", n, ms(cpu), ms(python_cpu),
+        ratio(cpu, python_cpu), "under 3 ms")
 
 
 def history(b):
@@ -102,19 +77,19 @@ def history(b):
         options = ["--all-projects", "-n", "1000"]
         for form in ("table", "json"):
             command = [TENON, "history", "list", "-o", form, *options]
-            ours, peer = alternate(n, lambda: timed(command, env=env),
-                                   lambda: timed([PYTHON, "-c", "pass"], env=env))
+            ours, peer = alternate(n, lambda: command_times(command, env=env),
+                                   lambda: command_times([PYTHON, "-c", "pass"], env=env))
             cpu, python = [c for _, c in ours], [c for _, c in peer]
             row(f"`history list -o {form}`, 1,000 of {runs:,} runs, user + system, against "
                 "`python3 -c pass`", n, ms(cpu), ms(python),
-                f"{statistics.median(cpu) / statistics.median(python):.2f}", "under 10 ms")
+                ratio(cpu, python), "under 10 ms")
 
 
 def submit(b):
     folder = b.project("empty", "")
     n = 20 if b.quick else 60
-    ours, peer = alternate(n, lambda: timed([TENON, "submit", "main.py"], cwd=folder, env=b.env)[0],
-                           lambda: timed([PYTHON, "main.py"], cwd=folder, env=b.env)[0])
+    ours, peer = alternate(n, lambda: command_times([TENON, "submit", "main.py"], cwd=folder, env=b.env)[0],
+                           lambda: command_times([PYTHON, "main.py"], cwd=folder, env=b.env)[0])
     more = (statistics.median(ours) - statistics.median(peer)) * 1000
     row("submit of an empty script against `python3` of it", n, ms(ours), ms(peer),
         f"{more:+.1f} ms", "at most 15 ms more")
@@ -141,19 +116,19 @@ def log(b):
 
         def ours():
             with open(out, "wb") as f:
-                wall = timed([TENON, "submit", "main.py"], cwd=folder, env=b.env, stdout=f)[0]
+                wall = command_times([TENON, "submit", "main.py"], cwd=folder, env=b.env, stdout=f)[0]
             assert out.stat().st_size == total
             shutil.rmtree(b.folder / "home/runs", ignore_errors=True)
             return wall
 
         def peer():
-            wall = timed(f"PYTHONUNBUFFERED=1 {PYTHON} main.py | cat > {out}", cwd=folder, env=b.env)[0]
+            wall = command_times(f"PYTHONUNBUFFERED=1 {PYTHON} main.py | cat > {out}", cwd=folder, env=b.env)[0]
             assert out.stat().st_size == total
             return wall
 
         mine, theirs = alternate(n, ours, peer)
         row(f"log of {total / 1e9:g} GB in {name}, submit > file against `python3` piped to `cat`", n,
-            s(mine), s(theirs), f"{statistics.median(mine) / statistics.median(theirs):.2f}", "≤ 1.2")
+            s(mine), s(theirs), ratio(mine, theirs), "≤ 1.2")
 
 
 def memory(b):
@@ -226,17 +201,10 @@ ALL = {f.__name__: f for f in (version, history, submit, log, memory, metrics, m
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer and smaller, to see that it works")
-    parser.add_argument("name", nargs="*", choices=[*ALL, []], help="only these")
-    options = parser.parse_args()
+    options = measure.options(__doc__, ALL)
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "/var/tmp")) as folder:
         bench = Bench(folder, options.quick)
-        for name in options.name or ALL:
-            ALL[name](bench)
-    print("| what | N | Tenon | peer | ratio or difference | goal |\n| --- | --- | --- | --- | --- | --- |")
-    for cells in ROWS:
-        print("| " + " | ".join(str(c) for c in cells) + " |")
+        measure.run(ALL, options.name, bench)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,9 @@ Starts an sshd of its own on 127.0.0.1 with a user of its own, so it takes root 
 open. Prints a markdown table with N, median and spread (smallest to largest). Works in temporary folders.
 """
 
-import argparse
 import contextlib
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,7 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests")]
 
-from spine import alternate, ms, s  # noqa: E402
+import measure  # noqa: E402
+from measure import alternate, ms, ratio, row, s, spread, timed  # noqa: E402
 from e2e import harness  # noqa: E402
 from hosts.link import Proxy  # noqa: E402
 from hosts.ssh_runs import SshRuns  # noqa: E402
@@ -31,22 +30,6 @@ from hosts.sshd import Sshd, Unusable, make_key  # noqa: E402
 
 TENON = Path(os.environ.get("TENON_BUILD", ROOT / "build/release")) / "tenon"
 DELAY = 0.05  # seconds, each way
-ROWS = []
-
-
-def row(what, n, ours, peer, how, goal):
-    ROWS.append((what, n, ours, peer, how, goal))
-    print("  ".join(str(c) for c in ROWS[-1]), file=sys.stderr, flush=True)
-
-
-def ratio(ours, peer):
-    return f"{statistics.median(ours) / statistics.median(peer):.2f}"
-
-
-def timed(work):
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def first_output(command, cwd, env, then=None):
@@ -209,8 +192,7 @@ def change(b):
 
 
 def rate(size, times):
-    values = sorted(size / t / 1e6 for t in times)
-    return f"{statistics.median(values):.0f} MB/s ({values[0]:.0f} to {values[-1]:.0f})"
+    return spread((size / t / 1e6 for t in times), "MB/s", 0)
 
 
 def log(b):
@@ -233,18 +215,14 @@ def log(b):
 
     ours, fetched, peer = alternate(n, live, later, lambda: timed(lambda: program(*b.ssh(b.direct), "cat bytes")))
     for what, times in (("log while it is printed", ours), ("the same, fetched by a client that was away", fetched)):
-        share = statistics.median(peer) / statistics.median(times)
-        row(f"{what}: {size / 1e6:g} MB against `ssh host cat`", n, rate(size, times), rate(size, peer), f"{share:.2f}", "≥ 0.8")
+        row(f"{what}: {size / 1e6:g} MB against `ssh host cat`", n, rate(size, times), rate(size, peer), ratio(peer, times), "≥ 0.8")
 
 
 ALL = {f.__name__: f for f in (warm, distance, cold, change, log)}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer, to see that it works")
-    parser.add_argument("name", nargs="*", choices=[*ALL, []], help="only these")
-    options = parser.parse_args()
+    options = measure.options(__doc__, ALL)
     with contextlib.ExitStack() as stack:
         try:
             server = stack.enter_context(Sshd(LogLevel="ERROR"))
@@ -256,11 +234,7 @@ def main():
         bench.connect()
         stack.callback(bench.disconnect)
         stack.callback(bench.direct.tenon.cleanup)
-        for name in options.name or ALL:
-            ALL[name](bench)
-    print("| what | N | Tenon | peer | ratio or difference | goal |\n| --- | --- | --- | --- | --- | --- |")
-    for cells in ROWS:
-        print("| " + " | ".join(str(c) for c in cells) + " |")
+        measure.run(ALL, options.name, bench)
 
 
 if __name__ == "__main__":
