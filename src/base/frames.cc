@@ -2,6 +2,7 @@
 #include "base/frames.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -10,8 +11,8 @@ namespace {
 
 constexpr size_t kLengths = 8;
 constexpr size_t kNoiseKept = 4096;
-// Read parts are let go of once they are this long.
-constexpr size_t kLetGo = 1u << 20;
+// Read at once, as long as it is no body.
+constexpr size_t kRoom = 256u << 10;
 
 void AppendU32(std::string* out, size_t value) {
   for (int shift = 0; shift < 32; shift += 8) out->push_back(static_cast<char>(value >> shift));
@@ -37,43 +38,65 @@ std::string EncodeFrame(const json::Object& head, std::string_view body) {
   return bytes;
 }
 
-bool FrameReader::SkipToGreeting() {
-  const size_t found = buffer_.find(greeting_);
-  const size_t noise = found == std::string::npos
-                           ? buffer_.size() - std::min(buffer_.size(), greeting_.size() - 1)
-                           : found;
-  noise_.append(buffer_, 0, noise);
-  if (noise_.size() > kNoiseKept) noise_.erase(0, noise_.size() - kNoiseKept);
-  if (found == std::string::npos) {
-    buffer_.erase(0, noise);
-    return false;
+std::span<char> FrameReader::Room() {
+  if (FillingBody()) return std::span<char>(frame_->body).subspan(body_has_);
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (buffer_.size() - end_ < kRoom) {
+    buffer_.erase(0, begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    buffer_.resize(std::max(2 * end_, end_ + kRoom));
   }
-  buffer_.erase(0, found + greeting_.size());
+  return std::span<char>(buffer_).subspan(end_);
+}
+
+void FrameReader::Took(size_t count) { (FillingBody() ? body_has_ : end_) += count; }
+
+void FrameReader::Feed(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::span<char> room = Room();
+    const size_t count = bytes.copy(room.data(), room.size());
+    Took(count);
+    bytes.remove_prefix(count);
+  }
+}
+
+bool FrameReader::SkipToGreeting() {
+  const std::string_view unread = Unread();
+  const size_t found = unread.find(greeting_);
+  const bool here = found != std::string_view::npos;
+  const size_t noise = here ? found : unread.size() - std::min(unread.size(), greeting_.size() - 1);
+  noise_.append(unread.substr(0, noise));
+  if (noise_.size() > kNoiseKept) noise_.erase(0, noise_.size() - kNoiseKept);
+  begin_ += noise;
+  if (!here) return false;
+  begin_ += greeting_.size();
   greeting_.clear();
   return true;
 }
 
 Result<std::optional<Frame>> FrameReader::Next() {
   if (!greeted() && !SkipToGreeting()) return std::optional<Frame>();
-  if (buffer_.size() - at_ < kLengths) return std::optional<Frame>();
-  const char* next = buffer_.data() + at_;
-  const size_t head = ReadU32(next), body = ReadU32(next + 4);
-  if (head > kMaxFrameHead || body > kMaxFrameBody) {
-    return Corrupt("a frame of " + std::to_string(head) + " + " + std::to_string(body) +
-                   " bytes is none of ours");
+  if (!frame_) {
+    const std::string_view unread = Unread();
+    if (unread.size() < kLengths) return std::optional<Frame>();
+    const size_t head = ReadU32(unread.data()), body = ReadU32(unread.data() + 4);
+    if (head > kMaxFrameHead || body > kMaxFrameBody) {
+      return Corrupt("a frame of " + std::to_string(head) + " + " + std::to_string(body) +
+                     " bytes is none of ours");
+    }
+    if (unread.size() < kLengths + head) return std::optional<Frame>();
+    auto parsed = json::Parse(unread.substr(kLengths, head));
+    if (!parsed.ok() || !parsed->is_object()) return Corrupt("a frame's head is no JSON object");
+    frame_.emplace();
+    frame_->head = std::move(parsed->get_object());
+    frame_->body = unread.substr(kLengths + head, body);
+    body_has_ = frame_->body.size();
+    frame_->body.resize(body);
+    begin_ += kLengths + head + body_has_;
   }
-  if (buffer_.size() - at_ < kLengths + head + body) return std::optional<Frame>();
-  Frame frame;
-  auto parsed = json::Parse(std::string_view(next + kLengths, head));
-  if (!parsed.ok() || !parsed->is_object()) return Corrupt("a frame's head is no JSON object");
-  frame.head = std::move(parsed->get_object());
-  frame.body.assign(next + kLengths + head, body);
-  at_ += kLengths + head + body;
-  if (at_ == buffer_.size() || at_ >= kLetGo) {
-    buffer_.erase(0, at_);
-    at_ = 0;
-  }
-  return std::optional<Frame>(std::move(frame));
+  if (FillingBody()) return std::optional<Frame>();
+  return std::exchange(frame_, std::nullopt);
 }
 
 }  // namespace tenon

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,7 +36,11 @@ class FrameReader {
   // = none.
   explicit FrameReader(std::string greeting = "") : greeting_(std::move(greeting)) {}
 
-  void Feed(std::string_view bytes) { buffer_.append(bytes); }
+  // Where the next bytes may be read to, never empty; then Took() says how many came. Those of a
+  // large body are put where they stay.
+  std::span<char> Room();
+  void Took(size_t count);
+  void Feed(std::string_view bytes);  // the same with a copy
   // nullopt: not yet. kCorrupt: lengths beyond the limits, a head that is no JSON object.
   Result<std::optional<Frame>> Next();
   bool greeted() const { return greeting_.empty(); }
@@ -44,11 +49,17 @@ class FrameReader {
 
  private:
   bool SkipToGreeting();
+  std::string_view Unread() const {
+    return std::string_view(buffer_).substr(begin_, end_ - begin_);
+  }
+  bool FillingBody() const { return frame_ && body_has_ < frame_->body.size(); }
 
   std::string greeting_;  // empty once it was seen
   std::string noise_;
-  std::string buffer_;
-  size_t at_ = 0;  // of the next frame in buffer_
+  std::string buffer_;  // what came lies between begin_ and end_; behind it is room
+  size_t begin_ = 0, end_ = 0;
+  std::optional<Frame> frame_;  // the next one, its head read
+  size_t body_has_ = 0;         // bytes of its body; only when it has all are more buffered
 };
 
 }  // namespace tenon

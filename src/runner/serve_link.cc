@@ -16,12 +16,11 @@
 namespace tenon::runner {
 namespace {
 
-constexpr size_t kRead = 256u << 10;
 constexpr int kPipeBytes = 1 << 20;
 
 }  // namespace
 
-ServeLink::ServeLink(int in, int out) : in_(in), out_(out), buffer_(kRead, '\0') {
+ServeLink::ServeLink(int in, int out) : in_(in), out_(out) {
   for (const int fd : {in, out}) {
     const int flags = ::fcntl(fd, F_GETFL);
     if (flags >= 0) ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
@@ -31,14 +30,15 @@ ServeLink::ServeLink(int in, int out) : in_(in), out_(out), buffer_(kRead, '\0')
 }
 
 Status ServeLink::ReadSome() {
-  const ssize_t count = ::read(in_, buffer_.data(), buffer_.size());
+  const std::span<char> room = reader_.Room();
+  const ssize_t count = ::read(in_, room.data(), room.size());
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return {};
   // A reset connection is an end like others.
   if (count <= 0) {
     ended_ = true;
     return {};
   }
-  reader_.Feed(std::string_view(buffer_.data(), static_cast<size_t>(count)));
+  reader_.Took(static_cast<size_t>(count));
   some_ = true;
   return {};
 }

@@ -42,8 +42,7 @@ class ServeLink {
   int in_, out_;
   FrameReader reader_;
   std::optional<Frame> next_;  // has come in already
-  std::string buffer_;
-  bool some_ = false;  // part of a frame has come
+  bool some_ = false;          // part of a frame has come
   bool ended_ = false;
   bool answered_ok_ = false;
 };
