@@ -24,15 +24,13 @@ void MakeLaunch(Reached* reached) {
 
 }  // namespace
 
-Result<transport::SshSecrets> SecretsFor(Context& context, const HostRecord& host) {
+transport::SshSecrets SecretsFor(Context& context, const HostRecord& host) {
   transport::SshSecrets answers;
-  secrets::Store store(context.home.root());
-  if (host.has_password) {
-    TENON_TRY(answers.password, store.Get(secrets::PasswordName(host.id)));
-  }
-  if (!host.identity_file.empty()) {
-    TENON_TRY(answers.passphrase, store.Get(secrets::PassphraseName(host.id)));
-  }
+  const auto in_store = [root = context.home.root()](std::string name) {
+    return [root, name] { return secrets::Store(root).Get(name); };
+  };
+  if (host.has_password) answers.password = in_store(secrets::PasswordName(host.id));
+  if (!host.identity_file.empty()) answers.passphrase = in_store(secrets::PassphraseName(host.id));
   answers.ask_user = context.ask_user;
   return answers;
 }
@@ -46,8 +44,7 @@ Result<std::unique_ptr<Reached>> Reach(Context& context, const HostRecord& host)
   auto reached = std::make_unique<Reached>();
   reached->record = host;
   TENON_TRY(transport::SshTarget target, SshTargetOf(context.home, host));
-  TENON_TRY(transport::SshSecrets answers, SecretsFor(context, host));
-  reached->ssh = std::make_unique<transport::Ssh>(std::move(target), std::move(answers));
+  reached->ssh = std::make_unique<transport::Ssh>(std::move(target), SecretsFor(context, host));
   transport::SshHostOptions options;
   options.root = host.root;
   options.asked_root = host.asked_root;
@@ -61,6 +58,10 @@ Result<std::unique_ptr<Reached>> Reach(Context& context, const HostRecord& host)
 }
 
 Result<json::Object> Probe(Context& context, Reached& reached) {
+  // An ssh of its own brings the variables which the user's configuration sends along; they become
+  // part of the login that is remembered.
+  reached.ssh->ShareNoMore();
+  reached.host->Close();
   TENON_TRY(json::Object facts, reached.launch->Probe());
   reached.record.facts = facts;
   reached.record.boot_id = json::GetString(facts, "boot_id");

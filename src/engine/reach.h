@@ -28,7 +28,7 @@ struct Reached {
 };
 
 // What may be told to ssh when it asks: the host's secrets from the store, and the user.
-Result<transport::SshSecrets> SecretsFor(Context& context, const HostRecord& host);
+transport::SshSecrets SecretsFor(Context& context, const HostRecord& host);
 
 // Reaches a machine whose key is pinned (kDenied when it is not). One that was reached before is
 // not contacted yet: the first call does that. One that was not gets a runner and is asked what it

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +17,6 @@
 namespace tenon::transport {
 namespace {
 
-constexpr size_t kPiece = 256u << 10;
 constexpr size_t kWordsKept = 16u << 10;
 // How long a process whose output has ended may take to say why.
 constexpr int64_t kLastWordsUs = 5'000'000;
@@ -68,12 +66,12 @@ void Agent::TakeWords() {
 }
 
 Status Agent::TakeIn() {
-  static thread_local std::string buffer(kPiece, '\0');
-  const ssize_t count = ::read(process_.out.get(), buffer.data(), buffer.size());
+  const std::span<char> room = reader_.Room();
+  const ssize_t count = ::read(process_.out.get(), room.data(), room.size());
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return {};
   if (count <= 0) return Gone();
   last_heard_us_ = Now();
-  reader_.Feed(std::string_view(buffer.data(), static_cast<size_t>(count)));
+  reader_.Took(static_cast<size_t>(count));
   return {};
 }
 
@@ -81,17 +79,14 @@ Status Agent::TakeIn() {
 Error Agent::Gone() {
   process_.in.Reset();
   const int64_t deadline = Now() + kLastWordsUs;
-  while (!ended_ && process_.pid > 0) {
+  while (!ended_ && process_.Going()) {
     if (process_.err.valid()) {
       pollfd words{process_.err.get(), POLLIN, 0};
       if (::poll(&words, 1, 50) > 0) TakeWords();
     }
-    int status = 0;
-    const pid_t reaped = ::waitpid(process_.pid, &status, WNOHANG);
-    if (reaped == process_.pid) {
+    ended_ = process_.TakeEnd(&said_);
+    if (ended_) {
       if (process_.err.valid()) TakeWords();
-      ended_ = DecodeWaitStatus(status);
-      process_.pid = 0;
     } else if (Now() > deadline) {
       break;
     } else if (!process_.err.valid()) {
@@ -135,7 +130,7 @@ Result<std::optional<Frame>> Agent::Receive(int64_t timeout_us) {
   for (;;) {
     TENON_TRY(auto frame, reader_.Next());
     if (frame) return frame;
-    if (!process_.out.valid() || (ended_ && process_.pid == 0)) {
+    if (!process_.out.valid() || ended_) {
       return Unavailable("the connection has ended");
     }
     TENON_TRY(const bool ready, WaitFor(/*writing=*/false, deadline));

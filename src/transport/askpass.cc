@@ -220,7 +220,8 @@ struct AskpassServer::State {
   std::atomic<bool> held_back{false};
 
   std::mutex mutex;
-  std::string unanswered;  // guarded by mutex
+  std::string unanswered;        // guarded by mutex
+  std::optional<Error> problem;  // guarded by mutex
 
   // Of the thread alone.
   std::optional<AskpassRules> rules;
@@ -231,23 +232,45 @@ struct AskpassServer::State {
   void Serve();
   void Handle(int fd);
   std::string Decide(pid_t ssh, const std::string& prompt);
+  std::optional<std::string> AnswerWith(const SshSecrets::Lookup& lookup);
   std::string AskUser(const std::string& asked, char otherwise);
 };
+
+// nullopt: there is no such secret.
+std::optional<std::string> AskpassServer::State::AnswerWith(const SshSecrets::Lookup& lookup) {
+  if (!lookup) return std::nullopt;
+  auto found = lookup();
+  if (!found.ok()) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    problem = std::move(found).error();
+    return std::string(1, kStop);
+  }
+  if (!*found) return std::nullopt;
+  std::string answer = kAnswer + **found;
+  Wipe(&**found);
+  return answer;
+}
 
 // Each ssh process gets the password once: to be asked again means that it was wrong, and ssh would
 // answer an empty word for us, which the server counts as another try.
 std::string AskpassServer::State::Decide(pid_t ssh, const std::string& prompt) {
   if (!rules) rules = ask_rules();
   const PromptKind kind = ClassifyPrompt(prompt, *rules);
-  if (kind == PromptKind::kPassword && !held_back && secrets.password) {
-    if (!answered.insert(ssh).second) {
+  if (kind == PromptKind::kPassword && !held_back) {
+    if (answered.contains(ssh)) {
       refused = true;
       return {kStop};
     }
-    return kAnswer + *secrets.password;
+    if (auto answer = AnswerWith(secrets.password)) {
+      answered.insert(ssh);
+      return *std::move(answer);
+    }
   }
-  if (kind == PromptKind::kPassphrase && secrets.passphrase && unlocked.insert(ssh).second) {
-    return kAnswer + *secrets.passphrase;
+  if (kind == PromptKind::kPassphrase && !unlocked.contains(ssh)) {
+    if (auto answer = AnswerWith(secrets.passphrase)) {
+      unlocked.insert(ssh);
+      return *std::move(answer);
+    }
   }
   if (kind == PromptKind::kPassword && held_back) return {kStop};
   return AskUser(prompt, kind == PromptKind::kPassword ? kStop : kNoAnswer);
@@ -330,8 +353,6 @@ AskpassServer::~AskpassServer() {
   state_->stop_write.Reset();
   if (state_->thread.joinable()) state_->thread.join();
   if (!state_->folder.empty()) (void)RemoveTree(state_->folder).ok();
-  if (state_->secrets.password) Wipe(&*state_->secrets.password);
-  if (state_->secrets.passphrase) Wipe(&*state_->secrets.passphrase);
 }
 
 void AskpassServer::AddTo(Environment* environment) const {
@@ -349,6 +370,11 @@ void AskpassServer::HoldBack(bool on) { state_->held_back = on; }
 std::string AskpassServer::unanswered() const {
   const std::lock_guard<std::mutex> lock(state_->mutex);
   return state_->unanswered;
+}
+
+std::optional<Error> AskpassServer::problem() const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->problem;
 }
 
 }  // namespace tenon::transport

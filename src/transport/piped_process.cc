@@ -22,6 +22,7 @@ int64_t Now() { return SystemClock().MonotonicUs(); }
 
 PipedProcess::PipedProcess(PipedProcess&& other) noexcept
     : pid(std::exchange(other.pid, 0)),
+      session(std::exchange(other.session, std::nullopt)),
       in(std::move(other.in)),
       out(std::move(other.out)),
       err(std::move(other.err)) {}
@@ -29,11 +30,26 @@ PipedProcess::PipedProcess(PipedProcess&& other) noexcept
 PipedProcess& PipedProcess::operator=(PipedProcess&& other) noexcept {
   if (this != &other) {
     std::swap(pid, other.pid);
+    std::swap(session, other.session);
     in = std::move(other.in);
     out = std::move(other.out);
     err = std::move(other.err);
   }
   return *this;
+}
+
+std::optional<ExitStatus> PipedProcess::TakeEnd(std::string* words) {
+  std::optional<ExitStatus> end;
+  if (session) {
+    end = session->Ended(words);
+    if (end) session.reset();
+  } else if (pid > 0) {
+    int status = 0;
+    const pid_t reaped = ::waitpid(pid, &status, WNOHANG);
+    if (reaped == pid) end = DecodeWaitStatus(status);
+    if (reaped != 0) pid = 0;
+  }
+  return end;
 }
 
 PipedProcess::~PipedProcess() {

@@ -4,19 +4,31 @@
 
 #include <sys/types.h>
 
+#include <optional>
+#include <string>
+
 #include "base/fd.h"
+#include "base/process.h"
+#include "transport/mux_session.h"
 
 namespace tenon::transport {
 
-// A program with pipes to its standard streams; killed and reaped when this goes.
+// A program with pipes to its standard streams: a process of ours, or one beyond a shared
+// connection. Ended when this goes.
 struct PipedProcess {
-  pid_t pid = 0;
+  pid_t pid = 0;                      // 0: none, or reaped
+  std::optional<MuxSession> session;  // instead of a process
   UniqueFd in, out, err;
 
   PipedProcess() = default;
   PipedProcess(PipedProcess&& other) noexcept;
   PipedProcess& operator=(PipedProcess&& other) noexcept;
   ~PipedProcess();
+
+  bool Going() const { return pid > 0 || session; }
+  // How it ended; nullopt: it has not, or that was told before. Why a session ended is appended to
+  // `words`; a process says so on `err`.
+  std::optional<ExitStatus> TakeEnd(std::string* words);
 };
 
 }  // namespace tenon::transport

@@ -139,7 +139,8 @@ struct Ssh::Impl {
   std::unique_ptr<AskpassServer> askpass;  // made when first needed; null when there is no need
   bool askpass_tried = false;
   bool may_share = false;
-  bool without_keys = false;  // the server gave up before it came to the password
+  bool share_no_more = false;  // a session of the shared connection was refused
+  bool without_keys = false;   // the server gave up before it came to the password
   std::optional<bool> knows_remote_command;
   std::string control_folder;
 
@@ -157,10 +158,7 @@ Ssh::Ssh(SshTarget target, SshSecrets secrets)
   }
 }
 
-Ssh::~Ssh() {
-  if (impl_->secrets.password) Wipe(&*impl_->secrets.password);
-  if (impl_->secrets.passphrase) Wipe(&*impl_->secrets.passphrase);
-}
+Ssh::~Ssh() = default;
 
 namespace {
 
@@ -313,41 +311,70 @@ std::vector<std::string> Ssh::CommandLine(const std::vector<std::string>& option
 
 Error Ssh::Explain(const std::string& standard_error) const {
   SshOutcome outcome;
-  outcome.had_password = impl_->secrets.password.has_value();
+  outcome.had_password = impl_->secrets.password != nullptr;
   if (impl_->askpass) {
+    if (auto problem = impl_->askpass->problem()) return *std::move(problem);
     outcome.password_refused = impl_->askpass->password_refused();
     outcome.unanswered = impl_->askpass->unanswered();
   }
   return ExplainSsh(target_, outcome, standard_error);
 }
 
+namespace {
+
+// A process to be, with our ends of its pipes, and the other ends.
+struct Pipes {
+  PipedProcess process;
+  UniqueFd theirs[3];
+};
+
+Result<Pipes> MakePipes() {
+  Pipes pipes;
+  UniqueFd* ours[] = {&pipes.process.in, &pipes.process.out, &pipes.process.err};
+  for (int i = 0; i < 3; ++i) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return FromErrno("make a pipe", errno);
+    // Fewer, larger pieces; where the user's share of pipe memory is used up it stays as it is.
+    if (i < 2) (void)::fcntl(ends[0], F_SETPIPE_SZ, kPipeBytes);
+    *ours[i] = UniqueFd(ends[i == 0 ? 1 : 0]);
+    pipes.theirs[i] = UniqueFd(ends[i == 0 ? 0 : 1]);
+  }
+  return pipes;
+}
+
+}  // namespace
+
 Result<PipedProcess> Ssh::Open(const std::string& command) {
   TENON_TRY_VOID(CheckPinned(target_));
-  int ends[3][2];
-  UniqueFd ours[3], theirs[3];
-  for (int i = 0; i < 3; ++i) {
-    if (::pipe2(ends[i], O_CLOEXEC) != 0) return FromErrno("make a pipe", errno);
-    // Fewer, larger pieces; where the user's share of pipe memory is used up it stays as it is.
-    if (i < 2) (void)::fcntl(ends[i][0], F_SETPIPE_SZ, kPipeBytes);
-    ours[i] = UniqueFd(ends[i][i == 0 ? 1 : 0]);
-    theirs[i] = UniqueFd(ends[i][i == 0 ? 0 : 1]);
-  }
+  TENON_TRY(Pipes pipes, MakePipes());
   SpawnOptions options;
   options.argv = CommandLine({}, command);
   options.env = CommandEnvironment();
-  options.stdin_fd = theirs[0].get();
-  options.stdout_fd = theirs[1].get();
-  options.stderr_fd = theirs[2].get();
+  options.stdin_fd = pipes.theirs[0].get();
+  options.stdout_fd = pipes.theirs[1].get();
+  options.stderr_fd = pipes.theirs[2].get();
   options.new_session = true;
   Result<pid_t> pid = Spawn(options);
   if (!pid.ok()) return NoSsh(std::move(pid).error());
-  PipedProcess process;
-  process.pid = *pid;
-  process.in = std::move(ours[0]);
-  process.out = std::move(ours[1]);
-  process.err = std::move(ours[2]);
-  return process;
+  pipes.process.pid = *pid;
+  return std::move(pipes.process);
 }
+
+Result<PipedProcess> Ssh::OpenShared(const std::string& command) {
+  TENON_TRY_VOID(CheckPinned(target_));
+  if (impl_->may_share && !impl_->share_no_more) {
+    TENON_TRY(Pipes pipes, MakePipes());
+    const int standard[] = {pipes.theirs[0].get(), pipes.theirs[1].get(), pipes.theirs[2].get()};
+    auto session = MuxSession::Open(target_.control_path, command, standard);
+    if (session.ok()) {
+      pipes.process.session = *std::move(session);
+      return std::move(pipes.process);
+    }
+  }
+  return Open(command);
+}
+
+void Ssh::ShareNoMore() { impl_->share_no_more = true; }
 
 bool Ssh::Shared() const { return impl_->may_share && ConnectsTo(target_.control_path); }
 
@@ -390,11 +417,20 @@ Status Ssh::Connect(bool* fresh) {
 
 // Logs in and leaves a process behind that keeps the connection; it ends by itself.
 Status Ssh::StartShared() {
+  std::vector<std::string> master = {"-M",
+                                     "-N",
+                                     "-f",
+                                     "-o",
+                                     "ControlMaster=yes",
+                                     "-o",
+                                     "ControlPersist=" + std::to_string(target_.persist_seconds)};
+  if (const auto said = AskSshConfiguration(Destination(target_)); said.ok()) {
+    const std::string ciphers = QuickerCiphers(said->ciphers);
+    if (!ciphers.empty()) master.insert(master.end(), {"-o", "Ciphers=" + ciphers});
+  }
   for (;;) {
     SpawnOptions options;
-    options.argv = CommandLine({"-M", "-N", "-f", "-o", "ControlMaster=yes", "-o",
-                                "ControlPersist=" + std::to_string(target_.persist_seconds)},
-                               "");
+    options.argv = CommandLine(master, "");
     options.env = CommandEnvironment();
     TENON_TRY(const UniqueFd words, NamelessFile());
     options.stdout_fd = words.get();

@@ -43,8 +43,11 @@ struct SshTarget {
 
 // What may be answered when ssh asks. Asked on a thread of its own.
 struct SshSecrets {
-  std::optional<std::string> password;    // of target.user on this very host
-  std::optional<std::string> passphrase;  // of target.identity_file
+  // Looked up when it is wanted: a connection that stands wants none. Empty function: there is
+  // none.
+  using Lookup = std::function<Result<std::optional<std::string>>()>;
+  Lookup password;    // of target.user on this very host
+  Lookup passphrase;  // of target.identity_file
   // Whatever else ssh asks (jump hosts, other keys, one-time codes): the user. In a question about
   // the target itself its alias is replaced by SshTarget::Shown(). nullopt: no answer.
   // Empty function: nobody is there.
@@ -85,6 +88,10 @@ class Ssh {
   // A command on the host, by an ssh process of ours: sent as one line, which the login shell there
   // understands whatever it is (see QuoteForAnyShell).
   Result<PipedProcess> Open(const std::string& command);
+  // The same as a session of the shared connection, without an ssh process, where there is one. A
+  // session that ends before it said anything may have been refused: ShareNoMore(), then again.
+  Result<PipedProcess> OpenShared(const std::string& command);
+  void ShareNoMore();
 
   // The command line that does the same on our own standard streams, to be exec'ed; `options` go in
   // front (-t, -L …). With `environment` of the second member.

@@ -154,13 +154,10 @@ Result<CaptureResult> SshHost::RunLine(const std::string& command, std::string_v
       }
     }
   }
-  for (int status = 0;; ::poll(nullptr, 0, 1)) {
-    const pid_t ended = ::waitpid(process.pid, &status, WNOHANG);
-    if (ended == process.pid) result.status = DecodeWaitStatus(status);
-    if (ended != 0) break;
+  for (; process.Going(); ::poll(nullptr, 0, 1)) {
+    if (auto end = process.TakeEnd(&result.err)) result.status = *end;
     if (SystemClock().MonotonicUs() > deadline) return Unavailable(Describe() + " does not answer");
   }
-  process.pid = 0;
   if (result.status.code == kSshFailed) return ssh_.Explain(result.err);
   return result;
 }
@@ -234,7 +231,8 @@ Status SshHost::StartAgent() {
               QuoteForAnyShell(options_.root) + " " +
               ProgramName(*options_.program(options_.machine));
   }
-  TENON_TRY(PipedProcess process, ssh_.Open(command));
+  TENON_TRY(PipedProcess process, ssh_.OpenShared(command));
+  over_shared_ = process.session.has_value();
   agent_ = std::make_unique<Agent>(std::move(process));
   return {};
 }
@@ -269,7 +267,7 @@ Status SshHost::Send(const json::Object& head, std::string_view body) {
   bool missing = false;
   Error error = Explain(std::move(sent).error(), &missing);
   // Receive() will find out the same and knows what to do.
-  if (missing && !pushed_) return {};
+  if ((missing && !pushed_) || (over_shared_ && !agent_->greeted())) return {};
   Close();
   return error;
 }
@@ -296,8 +294,12 @@ Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
     bool missing = false;
     Error error = Explain(std::move(frame).error(), &missing);
     const bool push = missing && !pushed_;
-    const bool again = !greeted && error.kind == ErrorKind::kUnavailable && ssh_.Shared() &&
-                       ++refusals_ < kRefusals;
+    // A session that was refused, or a shared connection that had died: an ssh of its own opens
+    // another, or knows why not.
+    const bool alone = over_shared_ && !greeted && !missing;
+    if (alone) ssh_.ShareNoMore();
+    const bool again = alone || (!greeted && error.kind == ErrorKind::kUnavailable &&
+                                 ssh_.Shared() && ++refusals_ < kRefusals);
     if (!push && !again) {
       Close();
       return error;
@@ -308,7 +310,7 @@ Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
     if (push) {
       TENON_TRY_VOID(Bootstrap());
       pushed_ = true;
-    } else {
+    } else if (!alone) {
       PauseAfterRefusal(refusals_);
     }
     for (const auto& [head, body] : said) TENON_TRY_VOID(Send(head, body));

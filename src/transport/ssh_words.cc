@@ -2,6 +2,11 @@
 // The words ssh takes: addresses, quoting, keys, and what its configuration says.
 #include "transport/ssh_words.h"
 
+#if defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -14,6 +19,16 @@ namespace tenon::transport {
 namespace {
 
 constexpr int kConfigMs = 10'000;
+
+bool ProcessorHasAes() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
+#elif defined(__aarch64__)
+  return (::getauxval(AT_HWCAP) & HWCAP_AES) != 0;
+#else
+  return false;
+#endif
+}
 
 bool IsPlain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -207,7 +222,17 @@ Result<SshConfiguration> AskSshConfiguration(const std::vector<std::string>& wor
   for (const char* key : {"proxyjump", "proxycommand"}) {
     if (!said[key].empty() && said[key] != "none") out.jumps = true;
   }
+  out.ciphers = said["ciphers"];
   return out;
+}
+
+std::string QuickerCiphers(const std::string& ciphers) {
+  const std::string slow = "chacha20-poly1305@openssh.com";
+  const std::string quick = "aes128-gcm@openssh.com,aes256-gcm@openssh.com";
+  const std::string plain = "aes128-ctr,aes192-ctr,aes256-ctr";
+  const bool unchosen = ciphers == slow + "," + plain + "," + quick ||  // before OpenSSH 10
+                        ciphers == slow + "," + quick + "," + plain;
+  return unchosen && ProcessorHasAes() ? quick + "," + slow + "," + plain : "";
 }
 
 Result<SshDefaults> AskSshDefaults(const std::string& address) {

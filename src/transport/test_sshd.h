@@ -124,6 +124,10 @@ class TestSshd {
   pid_t pid = 0;
 };
 
+inline SshSecrets::Lookup Known(const std::string& secret) {
+  return [secret] { return Result<std::optional<std::string>>(secret); };
+}
+
 // Runs a command over ssh to its end.
 inline Result<CaptureResult> RunOver(Ssh& ssh, const std::string& command) {
   TENON_TRY(PipedProcess stream, ssh.Open(command));

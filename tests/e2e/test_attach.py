@@ -368,6 +368,16 @@ def test_an_alias_of_the_configuration_says_who_and_where(tenon, folder, sshd, u
     assert "address: gpu\n" in compute and f"username: {user.name}\n" in compute and "port:" not in compute
 
 
+def test_variables_that_the_configuration_sends_along_reach_the_script(tenon, folder, sshd_with, ssh_config):
+    server = sshd_with(AcceptEnv="GREETING")
+    user = server.user(password=CANARY)
+    env = ssh_config("Host *\n SetEnv GREETING=hello\n")
+    attach(tenon, folder, server, user, "--accept-host-key", env=env).ok()
+    (folder / "greet.py").write_text("import os\nprint(os.environ.get('GREETING'))\n")
+    for _ in range(2):  # over a connection that stands, too
+        assert tenon.run("submit", "-c", "far", "greet.py", cwd=folder, env=env, timeout=120).ok().out == "hello\n"
+
+
 def test_a_jump_host_asks_the_user_and_not_the_store(tenon, folder, sshd, sshd_with, user, ssh_config, tmp_path):
     jump = sshd_with()
     jumper = jump.user(password="Jump-Password-1")

@@ -26,7 +26,7 @@ import uuid
 from pathlib import Path
 
 SSHD = "/usr/sbin/sshd"
-BASE = "/var/tmp"  # not below /tmp, which a server may have with other mount options
+BASE = "/home"  # where homes are; what lies below /tmp and /var/tmp is in a place that everybody shares
 PREFIX = "tenon-sshd-"
 USER_NAME = re.compile(r"tenon-t(\d+)-\d+")
 _numbers = itertools.count(1)
