@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 
 #include "base/file.h"
 #include "engine/fetch.h"
@@ -17,6 +18,8 @@ namespace {
 
 constexpr size_t kPiece = 1u << 20;
 constexpr int64_t kWaitUs = 250'000;
+// Before other things are seen to.
+constexpr int64_t kFirstWaitUs = 30'000;
 // How long the rest of a run that is over is waited for when another process of ours copies it.
 constexpr int kOthersLooks = 100;
 constexpr useconds_t kOthersPauseUs = 100'000;
@@ -75,6 +78,18 @@ class Tail {
       if (!record) return true;
       TENON_TRY_VOID(Report(*record, reporter, end));
     }
+  }
+  // Records that lie at `before`, reported without reading them from the file. Not those of another
+  // place: ReadOn() comes to them.
+  Status Take(journal::Cursor before, std::span<const journal::Record> records,
+              journal::Cursor after, Reporter& reporter, std::optional<run::End>* end) {
+    if (decoder_.cursor() != before || decoder_.pending() > 0) return {};
+    decoder_ = journal::Decoder(after);
+    offset_ = after.offset;
+    holes_reported_ = 0;
+    seen_ = true;
+    for (const journal::Record& record : records) TENON_TRY_VOID(Report(record, reporter, end));
+    return {};
   }
   bool HasMore() const {
     auto more = context_.host->ReadFrom(path_, offset_, 1);
@@ -175,16 +190,24 @@ class Follower {
               PlaceOf(options.after, run::kHostSegment)),
         script_(context, run::RunFolder(context.home, run_id).script_segment(),
                 PlaceOf(options.after, run::kScriptSegment)) {
-    if (place_.far != nullptr) mirror_.emplace(context, place_, run_id);
+    if (place_.far == nullptr) return;
+    const auto take = [this](std::string_view segment, journal::Cursor before, auto records,
+                             journal::Cursor after) -> Status {
+      if (segment == run::kHostSegment) {
+        return host_.Take(before, records, after, reporter_, &end_);
+      }
+      std::optional<run::End> not_here;
+      return script_.Take(before, records, after, reporter_, &not_here);
+    };
+    mirror_.emplace(context, place_, run_id, take);
   }
 
   Result<Followed> Run() {
-    Followed followed{std::nullopt, options_.after};
     while (!ended_) {
-      TENON_TRY(const bool grew, host_.ReadOn(reporter_, &followed.end));
+      TENON_TRY(const bool grew, host_.ReadOn(reporter_, &end_));
       TENON_TRY(const bool script_grew, ReadScript());
-      if (followed.end) {
-        TENON_TRY_VOID(Conclude(*followed.end));
+      if (end_) {
+        TENON_TRY_VOID(Conclude(*end_));
         break;
       }
       if (patience_.Stopped()) break;
@@ -193,6 +216,7 @@ class Follower {
       if (!options_.wait && mirror_->CaughtUp()) break;
       TENON_TRY_VOID(mirror_ ? WaitFar() : WaitHere());
     }
+    Followed followed{end_, options_.after};
     followed.place[std::string(run::kHostSegment)] = host_.cursor();
     followed.place[std::string(run::kScriptSegment)] = script_.cursor();
     return followed;
@@ -250,7 +274,8 @@ class Follower {
   }
 
   Status WaitFar() {
-    auto heard = mirror_->Wait(kWaitUs);
+    auto heard = mirror_->Wait(context_.to_note ? kFirstWaitUs : kWaitUs);
+    if (!heard.ok() || *heard == Mirror::Heard::kNothing) context_.NoteNow();
     if (!heard.ok() && !options_.wait) {
       ended_ = true;
       reporter_.OnNotice({run::Level::kWarning,
@@ -289,7 +314,8 @@ class Follower {
   Patience patience_;
   Tail host_, script_;
   std::optional<Mirror> mirror_;
-  bool ended_ = false;
+  std::optional<run::End> end_;
+  bool ended_ = false;  // without one
 };
 
 }  // namespace

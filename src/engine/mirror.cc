@@ -38,16 +38,19 @@ json::Object FollowRequest(json::Array files, const std::string& lock) {
 
 }  // namespace
 
-Mirror::Mirror(Context& context, Place far, const std::string& run_id)
+Mirror::Mirror(Context& context, Place far, const std::string& run_id, OnRecords on_records)
     : context_(context),
       run_id_(run_id),
       far_(std::move(far)),
+      on_records_(std::move(on_records)),
       heard_us_(context.clock->MonotonicUs()) {
   const run::RunFolder near_folder(context.home, run_id), far_folder(far_.home, run_id);
-  copies_[0].near_path = near_folder.host_segment();
-  copies_[0].far_path = far_folder.host_segment();
-  copies_[1].near_path = near_folder.script_segment();
-  copies_[1].far_path = far_folder.script_segment();
+  copies_[0].segment = run::kHostSegment;
+  copies_[1].segment = run::kScriptSegment;
+  for (Copy& copy : copies_) {
+    copy.near_path = near_folder.segment(copy.segment);
+    copy.far_path = far_folder.segment(copy.segment);
+  }
 }
 
 Mirror::~Mirror() {
@@ -109,11 +112,15 @@ Result<bool> Mirror::Take(Copy* copy, std::string_view bytes) {
   if (!copy->fd.valid()) {
     TENON_TRY(copy->fd, OpenFile(copy->near_path, O_RDWR | O_CREAT, 0600));
   }
+  const journal::Cursor before = copy->decoder.cursor();
   copy->decoder.Feed(bytes);
-  for (bool more = true; more;) {
+  records_.clear();
+  for (;;) {
     TENON_TRY(const auto record, copy->decoder.Next());
-    more = record.has_value();
+    if (!record) break;
+    records_.push_back(*record);
   }
+  const bool damaged = !copy->decoder.holes().empty();
   copy->decoder.ForgetHoles();
   const uint64_t whole = copy->decoder.cursor().offset - copy->length;
   const uint64_t of_pending = std::min<uint64_t>(whole, copy->pending.size());
@@ -125,6 +132,9 @@ Result<bool> Mirror::Take(Copy* copy, std::string_view bytes) {
   copy->length += whole;
   copy->pending.erase(0, of_pending);
   copy->pending.append(bytes.substr(rest.size()));
+  if (on_records_ && !damaged && !records_.empty()) {
+    TENON_TRY_VOID(on_records_(copy->segment, before, records_, copy->decoder.cursor()));
+  }
   return whole > 0;
 }
 

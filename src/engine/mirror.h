@@ -4,8 +4,12 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/fd.h"
 #include "base/file.h"
@@ -24,8 +28,13 @@ namespace tenon::engine {
 // One process of this home at a time copies (a lock on the copy); others see the copies grow.
 class Mirror {
  public:
-  // `far` is another machine's place. Nothing happens yet.
-  Mirror(Context& context, Place far, const std::string& run_id);
+  // Records that were just copied, all there are between two places of a segment.
+  using OnRecords = std::function<Status(std::string_view segment, journal::Cursor before,
+                                         std::span<const journal::Record>, journal::Cursor after)>;
+
+  // `far` is another machine's place. Nothing happens yet. `on_records` saves reading the copies
+  // while they grow; of records next to damage it is not told.
+  Mirror(Context& context, Place far, const std::string& run_id, OnRecords on_records = nullptr);
   ~Mirror();
 
   enum class Heard {
@@ -64,6 +73,7 @@ class Mirror {
 
  private:
   struct Copy {
+    std::string_view segment;
     std::string near_path, far_path;
     UniqueFd fd;
     journal::Decoder decoder;
@@ -87,6 +97,8 @@ class Mirror {
   Context& context_;
   std::string run_id_;
   Place far_;
+  OnRecords on_records_;
+  std::vector<journal::Record> records_;  // of one piece
   std::array<Copy, 2> copies_;
   std::optional<FileLock> lock_;
   bool following_ = false;

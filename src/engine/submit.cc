@@ -155,11 +155,6 @@ Result<run::RunnerStarted> HandOver(Context& context, launch::StartRequest start
       if (!idle_watch) place.far->ahead = start.spec.id;
       // From here on the run goes on, whatever else cannot be done.
       *unclear = false;
-      (void)UpdateHost(context.home, start.spec.host, [&](HostRecord& host) {
-        host.acked_tree = start.spec.tree;
-        host.boot_id = started->process.boot_id;
-        host.last_heard_us = context.clock->NowUs();
-      }).ok();
       if (auto watched = WatchIdleIfAsked(context, place); !watched.ok()) {
         reporter.OnNotice({run::Level::kWarning,
                            "whenIdle could not be asked for: " + watched.error().message,
@@ -174,6 +169,13 @@ Result<run::RunnerStarted> HandOver(Context& context, launch::StartRequest start
     if (!lost || !place.far->host->has_heard() || tries == kStartTries) return started;
     reporter.OnLink(0, started.error().message);
     ::usleep(static_cast<useconds_t>(kStartPauseUs * tries));
+  }
+}
+
+// On a thread of its own: with an index of its own.
+void Index(const run::Home& home, const std::string& run_id) {
+  if (auto store = history::OpenHistory(home.root()); store.ok()) {
+    (void)history::IngestRunFolder(**store, run_id, run::RunFolder(home, run_id).path()).ok();
   }
 }
 
@@ -216,6 +218,10 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
     return writer->Sync();
   }();
   if (!recorded.ok()) return give_up(std::move(recorded).error().Wrap("recording the run"));
+  // Another machine takes its time to answer: enough to be in the index by then.
+  if (!spec.host.empty() && spec.tracked) {
+    context.indexing = std::async(std::launch::async, Index, context.home, spec.id);
+  }
   reporter.OnRunId(spec.id);
 
   // After this the run is in the journal; a client that dies now leaves a run that "never started".
@@ -235,16 +241,18 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
   }
   // After this the run goes on by itself.
   const std::string id = spec.id;
-  const bool listed = spec.tracked || !handle.ok();
-  if (listed && handle.ok() && !spec.host.empty()) {
-    // The first output of another machine is on its way; nobody waits for the index before it.
-    context.indexing =
-        std::async(std::launch::async, [root = context.home.root(), id, path = folder.path()] {
-          if (auto store = history::OpenHistory(root); store.ok()) {
-            (void)history::IngestRunFolder(**store, id, path).ok();
-          }
-        });
-  } else if (listed) {
+  if (handle.ok() && !spec.host.empty()) {
+    // Its first output is on its way, and whoever watches wants that first.
+    context.to_note = [&context, spec, boot_id = handle->process.boot_id,
+                       now_us = context.clock->NowUs()] {
+      (void)UpdateHost(context.home, spec.host, [&](HostRecord& host) {
+        host.acked_tree = spec.tree;
+        host.boot_id = boot_id;
+        host.last_heard_us = now_us;
+      }).ok();
+    };
+  } else if (spec.tracked || !handle.ok()) {
+    if (context.indexing.valid()) context.indexing.wait();
     if (auto store = context.History(); store.ok()) {
       if (auto status = history::IngestRunFolder(**store, id, folder.path()); !status.ok()) {
         reporter.OnNotice(

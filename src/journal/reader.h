@@ -22,6 +22,7 @@ namespace tenon::journal {
 struct Cursor {
   uint64_t record = 0;
   uint64_t offset = 0;
+  bool operator==(const Cursor&) const = default;
 };
 // A place in a run's journal.
 using Place = std::map<std::string, Cursor>;  // by segment name
