@@ -128,6 +128,10 @@ Status FetchOutputs(Context& context, const Place& far, const std::string& run_i
   if (!run.outputs_tree.empty()) {
     TENON_TRY_VOID(FetchTree(context, far, run.outputs_tree, "outputs", reporter));
   }
+  return MarkFetched(context, run_id);
+}
+
+Status MarkFetched(const Context& context, const std::string& run_id) {
   return WriteFileAtomically(Mark(context, run_id), "", 0600, Durability::kPowerLoss);
 }
 

@@ -34,6 +34,7 @@ Result<uint64_t> FetchTree(Context& context, const Place& far, const std::string
 Status FetchOutputs(Context& context, const Place& far, const std::string& run_id,
                     Reporter& reporter);
 bool OutputsFetched(const Context& context, const std::string& run_id);
+Status MarkFetched(const Context& context, const std::string& run_id);
 
 }  // namespace tenon::engine
 

@@ -277,7 +277,7 @@ class Follower {
     auto heard = mirror_->Wait(context_.to_note ? kFirstWaitUs : kWaitUs);
     if (!heard.ok() || *heard == Mirror::Heard::kNothing) context_.NoteNow();
     if (!heard.ok() && !options_.wait) {
-      ended_ = true;
+      ended_ = !end_;
       reporter_.OnNotice({run::Level::kWarning,
                           heard.error().message + "; this is what was last heard",
                           heard.error().hint});
@@ -302,7 +302,7 @@ class Follower {
     // Somebody else, or we before the link broke, may have written the end meanwhile.
     if (mirror_) TENON_TRY_VOID(mirror_->CatchUp());
     // Nothing more: it had ended before `after`.
-    ended_ = !host_.HasMore();
+    ended_ = !end_ && !host_.HasMore();
     return {};
   }
 

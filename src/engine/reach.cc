@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/reach.h"
 
+#include <algorithm>
+
 #include "launch/embedded_runner.h"
 #include "secrets/store.h"
 
@@ -26,11 +28,16 @@ void MakeLaunch(Reached* reached) {
 
 transport::SshSecrets SecretsFor(Context& context, const HostRecord& host) {
   transport::SshSecrets answers;
-  const auto in_store = [root = context.home.root()](std::string name) {
+  const std::string root = context.home.root();
+  const auto stored = secrets::Store(root).List();
+  const auto look_up = [&](const std::string& name) -> transport::SshSecrets::Lookup {
+    const auto is_it = [&](const secrets::Store::Entry& entry) { return entry.name == name; };
+    // What is wrong with a store that cannot be read is said when it is wanted.
+    if (stored.ok() && std::none_of(stored->begin(), stored->end(), is_it)) return nullptr;
     return [root, name] { return secrets::Store(root).Get(name); };
   };
-  if (host.has_password) answers.password = in_store(secrets::PasswordName(host.id));
-  if (!host.identity_file.empty()) answers.passphrase = in_store(secrets::PassphraseName(host.id));
+  if (host.has_password) answers.password = look_up(secrets::PasswordName(host.id));
+  if (!host.identity_file.empty()) answers.passphrase = look_up(secrets::PassphraseName(host.id));
   answers.ask_user = context.ask_user;
   return answers;
 }

@@ -12,6 +12,7 @@
 #include "engine/follow.h"
 #include "engine/hosts.h"
 #include "engine/mirror.h"
+#include "engine/reach.h"
 #include "journal/writer.h"
 #include "run/layout.h"
 
@@ -57,6 +58,42 @@ Status EndUnknownThere(Context& context, const run::RunFolder& folder,
   return EndAbandonedSubmit(context, folder, run);
 }
 
+// The machine had the run and has it no more. That may be a file system which is not mounted, so it
+// is for the user to say that the run is over.
+Error LostThere(const journal::RunView& run) {
+  return NotFound(run.spec.target + " has no run " + run.spec.id +
+                  " any more: the machine was reinstalled, or its folder was removed")
+      .WithHint("`tenon cancel " + run.spec.id + "` ends it here, with what was copied so far");
+}
+
+// The machine itself has said so of a run that it once told us about.
+bool IsLostThere(const Context& context, const Place& far, const std::string& run_id,
+                 const Error& error) {
+  if (error.kind != ErrorKind::kNotFound || far.far == nullptr) return false;
+  if (!far.far->host->has_heard()) return false;
+  struct stat st {};
+  const std::string copy = run::RunFolder(context.home, run_id).host_segment();
+  return ::stat(copy.c_str(), &st) == 0 && st.st_size > 0;
+}
+
+// Then what was copied of it ends here.
+Status EndLostThere(Context& context, const Place& far, const journal::RunView& run) {
+  const run::RunFolder folder(context.home, run.spec.id);
+  TENON_TRY(auto writer,
+            journal::Writer::Open({folder.host_segment(), run.spec.key,
+                                   std::string(run::kHostSegment), context.clock, false}));
+  run::End end;
+  end.state = run::State::kCanceled;
+  end.recovered = true;
+  end.reason = "its machine has no such run any more";
+  TENON_TRY_VOID(writer.AppendLast(end));
+  TENON_TRY_VOID(writer.Sync());
+  // What the machine may still have of it is asked for once.
+  Reporter silent;
+  (void)FetchOutputs(context, far, run.spec.id, silent).ok();
+  return MarkFetched(context, run.spec.id);
+}
+
 // Goes and looks at a run on another machine: copies its journal, has its end written if its runner
 // is gone, fetches what it has left.
 Status LookThere(Context& context, const journal::RunView& run, Reporter& reporter) {
@@ -68,8 +105,10 @@ Status LookThere(Context& context, const journal::RunView& run, Reporter& report
       return EndUnknownThere(context, run::RunFolder(context.home, run.spec.id), run);
     }
     if (heard == Mirror::Heard::kEnded) {
-      TENON_TRY(const launch::Recovered found, far.launch->Recover(run.spec.id));
-      if (found.recovered) TENON_TRY_VOID(mirror.CatchUp());
+      auto found = far.launch->Recover(run.spec.id);
+      if (!found.ok() && found.error().kind == ErrorKind::kNotFound) return LostThere(run);
+      if (!found.ok()) return std::move(found).error();
+      if (found->recovered) TENON_TRY_VOID(mirror.CatchUp());
     }
   }
   NoteHeard(context.home, run.spec.host, context.clock->NowUs());
@@ -238,7 +277,13 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
   request.grace_us = options.grace_us;
   request.who = client;
   TENON_TRY(const Place place, context.At(run.spec.host));
-  TENON_TRY_VOID(place.launch->Cancel(request));
+  auto asked = place.launch->Cancel(request);
+  if (!asked.ok() && IsLostThere(context, place, run_id, asked.error())) {
+    TENON_TRY_VOID(EndLostThere(context, place, run));
+    TENON_TRY_VOID(RefreshRun(context, run_id));
+    return GetRun(context, run_id);
+  }
+  if (!asked.ok()) return std::move(asked).error();
   if (options.wait) {
     Reporter silent;
     TENON_TRY_VOID(Follow(context, run_id, {}, silent));

@@ -243,9 +243,11 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
   const std::string id = spec.id;
   if (handle.ok() && !spec.host.empty()) {
     // Its first output is on its way, and whoever watches wants that first.
+    context.NoteNow();
     context.to_note = [&context, spec, boot_id = handle->process.boot_id,
                        now_us = context.clock->NowUs()] {
       (void)UpdateHost(context.home, spec.host, [&](HostRecord& host) {
+        if (host.last_heard_us > now_us) return;
         host.acked_tree = spec.tree;
         host.boot_id = boot_id;
         host.last_heard_us = now_us;

@@ -31,7 +31,8 @@ struct Record {
   uint64_t number = 0;
   int64_t time_us = 0;
   uint8_t type = 0;
-  std::string_view payload;  // valid until the next call on the reader or decoder
+  // Valid until the next call on a reader; of a decoder, until it is given more bytes.
+  std::string_view payload;
 };
 
 // Bytes that are no records, between two that are (or, when the segment is closed, at its end).

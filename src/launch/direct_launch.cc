@@ -128,7 +128,8 @@ Result<json::Object> DirectLaunch::AskStart(const StartRequest& request,
 
 Result<json::Object> DirectLaunch::AnswerOf(const Result<CaptureResult>& ran,
                                             const std::string& path, const char* verb) const {
-  std::string doing = std::string("asking the runner on ") + host_.Describe() + " to " + verb;
+  std::string doing =
+      "the request `" + std::string(verb) + "` to the runner on " + host_.Describe();
   if (!ran.ok()) return Error(ran.error()).Wrap(doing);
   size_t after = 0;
   auto hello = run::ParseHello(ran->out, &after);

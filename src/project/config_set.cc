@@ -2,9 +2,11 @@
 #include "project/config_set.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "project/config_file.h"
 #include "project/container_keys.h"
@@ -120,6 +122,25 @@ std::optional<std::string> Shown(const Node* node, const std::string& key) {
   }
 }
 
+// An item of a list: one that is there, or the next; the first makes the list.
+Result<std::string> SetItem(const Document& document, const yaml::Path& path,
+                            const yaml::NewValue& value) {
+  const Node* list = FindPath(document, {path.front()});
+  const bool none = list == nullptr || list->kind == yaml::Kind::kNull;
+  const size_t count = none ? 0 : list->children.size();
+  size_t item = 0;
+  const char* end = path[1].data() + path[1].size();
+  const auto read = std::from_chars(path[1].data(), end, item);
+  if (read.ec != std::errc() || read.ptr != end || item > count) {
+    return Invalid(path.front() + " is a list of " + Count(count, "entry", "entries") + "; `" +
+                   ForTerminal(path[1]) + "` is none of them")
+        .WithHint("`" + path.front() + "." + std::to_string(count) + "` adds one");
+  }
+  if (none)
+    return SetSource(document, {path.front()}, "[" + json::Print(json::Value(value.text)) + "]");
+  return item == count ? Append(document, {path.front()}, value) : Set(document, path, value);
+}
+
 // One key of one file; `document` becomes the changed one.
 Result<Change> Apply(const Project& project, std::span<const Key> keys, const std::string& key,
                      const std::optional<std::string>& value, Document* document) {
@@ -149,7 +170,11 @@ Result<Change> Apply(const Project& project, std::span<const Key> keys, const st
           .WithHint("`tenon secrets set TARGET` stores it, encrypted");
     }
     TENON_TRY(const yaml::NewValue typed, ValueFor(project, *known, path, *value));
-    TENON_TRY(bytes, Set(*document, path, typed));
+    if (path.size() > 1 && known->expected == Expected::kList) {
+      TENON_TRY(bytes, SetItem(*document, path, typed));
+    } else {
+      TENON_TRY(bytes, Set(*document, path, typed));
+    }
   }
   change.changed = bytes != document->bytes();
   TENON_TRY(*document, Document::Parse(document->file_name(), std::move(bytes)));

@@ -75,6 +75,23 @@ TEST_F(ConfigTest, VariablesWithDotsAndOddValuesAreMembers) {
             "`EnvironmentVariables.NAME`");
 }
 
+TEST_F(ConfigTest, TheFirstEntryMakesTheListAndTheNextIsAdded) {
+  const std::string compute = "address: 203.0.113.7\ntype: remote\nusername: me\n";
+  Write("aml_config/vm.compute", compute);
+  EXPECT_EQ(Set({"setup.1", "x", {}, "vm"}),
+            "invalid: setup is a list of 0 entries; `1` is none of them | `setup.0` adds one");
+  EXPECT_EQ(Read("aml_config/vm.compute"), compute);
+  EXPECT_EQ(Set({"setup.0", "module load cuda", {}, "vm"}),
+            "aml_config/vm.compute:4: - -> module load cuda");
+  EXPECT_EQ(Read("aml_config/vm.compute"), compute + "setup: [\"module load cuda\"]\n");
+  Set({"setup.1", "ulimit -n 4096", {}, "vm"});
+  Set({"setup.0", "module load cuda/12", {}, "vm"});
+  const Result<Target> target = ReadTarget(Open(), "vm");
+  ASSERT_TRUE(target.ok()) << target.error().message;
+  EXPECT_EQ(target->setup.value,
+            (std::vector<std::string>{"module load cuda/12", "ulimit -n 4096"}));
+}
+
 TEST_F(ConfigTest, WrongWordsAreRefusedAndNothingIsWritten) {
   WriteLocal();
   const std::string compute = Read("aml_config/local.compute");

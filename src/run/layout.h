@@ -24,6 +24,7 @@
 //   complete-trees/<root hash>   trees of which every object is here
 //   hosted                       clients of other machines use this home
 //   cleaned                      when its policy was last applied
+//   used                         when data was last sent here, or fetched
 //   idle.json, idle.lock, idle.log
 //                                the watcher that stops an idle machine
 //   runs/<run id>/
@@ -64,6 +65,7 @@ class Home {
   std::string cache() const { return root_ + "/cache"; }
   std::string tools() const { return root_ + "/tools"; }
   std::string hosts() const { return root_ + "/hosts"; }
+  std::string used() const { return root_ + "/used"; }
   std::string incoming() const { return root_ + "/incoming"; }
   std::string complete_trees() const { return root_ + "/complete-trees"; }
 

@@ -113,6 +113,7 @@ Activity LookAtActivity(const run::Home& home) {
     activity.last_us = std::max(activity.last_us, ModifiedUs(folder.host_segment()));
   }
   activity.last_us = std::max(activity.last_us, activity.newest_run_us);
+  activity.last_us = std::max(activity.last_us, ModifiedUs(home.used()));
   // Whoever is still sending files is going to want the machine.
   for (const std::string& name : ListDir(home.incoming()).value_or({})) {
     activity.last_us = std::max(activity.last_us, ModifiedUs(JoinPath(home.incoming(), name)));

@@ -27,6 +27,7 @@ class ServeData {
   Status Carry(const std::string& op, const json::Object& request, const std::string& body);
 
  private:
+  void NoteUse();
   Status Begin(const json::Object& request, const std::string& body);
   Status Piece(const json::Object& request, const std::string& body);
   Status Done();
@@ -45,6 +46,7 @@ class ServeData {
   std::unique_ptr<snapshot::DataReceiver> receiver_;  // of the put that goes on
   std::optional<snapshot::DataScan> scan_;            // the last one
   bool failed_ = false;                               // it has, and that was said
+  int64_t noted_us_ = 0;                              // when NoteUse() last did
 };
 
 }  // namespace tenon::runner

@@ -73,18 +73,18 @@ class Cleaner {
   Result<json::Object> Tell() {
     json::Object answer;
     json::Array runs;
-    int64_t last_run = 0, last_end = 0;
+    int64_t last_run = 0, last_use = ModifiedUs(home_.used());
     bool alive = false;
     for (const HostedRun& run : runs_) {
       runs.push_back(run.ToJson());
       last_run = std::max(last_run, run.created_us);
-      last_end = std::max(last_end, run.over ? run.ended_us : run.last_us);
+      last_use = std::max(last_use, run.over ? run.ended_us : run.last_us);
       alive = alive || run.alive;
     }
     answer["runs"] = std::move(runs);
     TellSizes(&answer);
     answer["last_run_us"] = last_run;
-    answer["idle_since_us"] = alive ? 0 : last_end;
+    answer["idle_since_us"] = alive ? 0 : last_use;
     answer["removed"] = std::move(removed_);
     answer["kept"] = std::move(kept_);
     answer["bytes_freed"] = bytes_freed_;

@@ -42,6 +42,8 @@ class Agent {
   int fd() const { return process_.out.get(); }
 
   const std::optional<ExitStatus>& ended() const { return ended_; }
+  // It ended before its command can have run.
+  bool refused() const { return process_.refused; }
   // The last words on its standard error, and what came before the greeting.
   const std::string& said() const { return said_; }
   const std::string& noise() const { return reader_.noise(); }

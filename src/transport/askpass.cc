@@ -19,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -372,9 +373,9 @@ std::string AskpassServer::unanswered() const {
   return state_->unanswered;
 }
 
-std::optional<Error> AskpassServer::problem() const {
+std::optional<Error> AskpassServer::TakeProblem() {
   const std::lock_guard<std::mutex> lock(state_->mutex);
-  return state_->problem;
+  return std::exchange(state_->problem, std::nullopt);
 }
 
 }  // namespace tenon::transport

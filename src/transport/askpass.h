@@ -74,8 +74,8 @@ class AskpassServer {
   // that got no answer ("" = none).
   bool password_refused() const;
   std::string unanswered() const;
-  // Why a stored secret could not be had; nothing was answered then.
-  std::optional<Error> problem() const;
+  // Why a stored secret could not be had; nothing was answered then. Told once.
+  std::optional<Error> TakeProblem();
   // While true, the stored secrets stay where they are.
   void HoldBack(bool on);
 

@@ -174,7 +174,7 @@ TEST(Askpass, ASecretThatCannotBeHadEndsTheLoginWithItsReason) {
       },
       secrets);
   ASSERT_TRUE(server.ok());
-  EXPECT_FALSE((*server)->problem());
+  EXPECT_FALSE((*server)->TakeProblem());
   Environment environment;
   (*server)->AddTo(&environment);
   // A shell between, since whoever asked is ended.
@@ -186,8 +186,10 @@ TEST(Askpass, ASecretThatCannotBeHadEndsTheLoginWithItsReason) {
   ASSERT_TRUE(said.ok());
   EXPECT_EQ(said->out, "");
   EXPECT_FALSE(user_asked);
-  ASSERT_TRUE((*server)->problem());
-  EXPECT_EQ((*server)->problem()->message, "the store is damaged");
+  const auto problem = (*server)->TakeProblem();
+  ASSERT_TRUE(problem);
+  EXPECT_EQ(problem->message, "the store is damaged");
+  EXPECT_FALSE((*server)->TakeProblem());
 }
 
 TEST(Askpass, HeldBackThePasswordStaysHere) {

@@ -14,7 +14,8 @@ namespace tenon::transport {
 namespace {
 
 constexpr uint32_t kHello = 0x00000001, kNewSession = 0x10000002;
-constexpr uint32_t kDenied = 0x80000002, kFailure = 0x80000003, kExit = 0x80000004;
+constexpr uint32_t kDenied = 0x80000002, kFailure = 0x80000003, kExit = 0x80000004,
+                   kOpened = 0x80000006;
 constexpr uint32_t kVersion = 4;
 constexpr uint32_t kNoEscape = 0xffffffff;
 // No message is that long.
@@ -138,6 +139,7 @@ std::optional<ExitStatus> MuxSession::Ended(std::string* words) {
     const std::string message = heard_.substr(4, length);
     heard_.erase(0, 4 + size_t{length});
     const uint32_t kind = NumberAt(message, 0);
+    opened_ = opened_ || kind == kOpened;
     if (kind == kExit) return ExitStatus{static_cast<int>(NumberAt(message, 8) & 0xff), 0};
     if (kind == kDenied || kind == kFailure) {
       // The request's number, then a text.

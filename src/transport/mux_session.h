@@ -14,7 +14,7 @@ namespace tenon::transport {
 
 // A command over a connection that an ssh process of ours keeps. That process is asked in its own
 // words (OpenSSH's PROTOCOL.mux, version 4), which saves starting an ssh that would do no more. The
-// session has no variables of SendEnv and SetEnv. Ends when this goes.
+// session has no variables of SendEnv. Ends when this goes.
 class MuxSession {
  public:
   // Hands over `standard`, the command's input, output and error, and does not wait for an answer.
@@ -25,12 +25,15 @@ class MuxSession {
   // How it ended; nullopt: it has not. As of ssh itself, 255 means that it was refused, or that the
   // connection is gone; why is appended to `words`.
   std::optional<ExitStatus> Ended(std::string* words);
+  // The server had opened it, as far as Ended() has heard: the command may have run.
+  bool opened() const { return opened_; }
 
  private:
   explicit MuxSession(UniqueFd socket) : socket_(std::move(socket)) {}
 
   UniqueFd socket_;
   std::string heard_;  // and not yet understood
+  bool opened_ = false;
 };
 
 }  // namespace tenon::transport

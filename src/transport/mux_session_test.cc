@@ -87,6 +87,7 @@ TEST_F(MuxReal, ARefusedSessionEndsLikeAFailedSshAndSaysWhy) {
   std::string words;
   EXPECT_EQ(WaitForEnd(*second, &words).code, 255);
   EXPECT_NE(words.find("refused"), std::string::npos) << words;
+  EXPECT_TRUE(second->refused);
   // From then on each is an ssh of its own, which opens another connection.
   ssh.ShareNoMore();
   auto third = ssh.OpenShared("echo third");
@@ -109,6 +110,7 @@ TEST_F(MuxReal, AConnectionThatDiesEndsItsSessions) {
   std::string words;
   EXPECT_EQ(WaitForEnd(*process, &words).code, 255);
   EXPECT_NE(words, "");
+  EXPECT_FALSE(process->refused) << "its command has run";
 }
 
 TEST(MuxSession, WhereNobodyListensThereIsNoSession) {

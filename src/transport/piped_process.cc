@@ -25,7 +25,8 @@ PipedProcess::PipedProcess(PipedProcess&& other) noexcept
       session(std::exchange(other.session, std::nullopt)),
       in(std::move(other.in)),
       out(std::move(other.out)),
-      err(std::move(other.err)) {}
+      err(std::move(other.err)),
+      refused(other.refused) {}
 
 PipedProcess& PipedProcess::operator=(PipedProcess&& other) noexcept {
   if (this != &other) {
@@ -34,6 +35,7 @@ PipedProcess& PipedProcess::operator=(PipedProcess&& other) noexcept {
     in = std::move(other.in);
     out = std::move(other.out);
     err = std::move(other.err);
+    refused = other.refused;
   }
   return *this;
 }
@@ -42,7 +44,10 @@ std::optional<ExitStatus> PipedProcess::TakeEnd(std::string* words) {
   std::optional<ExitStatus> end;
   if (session) {
     end = session->Ended(words);
-    if (end) session.reset();
+    if (end) {
+      refused = !session->opened();
+      session.reset();
+    }
   } else if (pid > 0) {
     int status = 0;
     const pid_t reaped = ::waitpid(pid, &status, WNOHANG);

@@ -29,6 +29,7 @@ struct PipedProcess {
   // How it ended; nullopt: it has not, or that was told before. Why a session ended is appended to
   // `words`; a process says so on `err`.
   std::optional<ExitStatus> TakeEnd(std::string* words);
+  bool refused = false;  // the session had not even been opened when it ended
 };
 
 }  // namespace tenon::transport

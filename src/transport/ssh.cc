@@ -313,7 +313,7 @@ Error Ssh::Explain(const std::string& standard_error) const {
   SshOutcome outcome;
   outcome.had_password = impl_->secrets.password != nullptr;
   if (impl_->askpass) {
-    if (auto problem = impl_->askpass->problem()) return *std::move(problem);
+    if (auto problem = impl_->askpass->TakeProblem()) return *std::move(problem);
     outcome.password_refused = impl_->askpass->password_refused();
     outcome.unanswered = impl_->askpass->unanswered();
   }

@@ -232,7 +232,6 @@ Status SshHost::StartAgent() {
               ProgramName(*options_.program(options_.machine));
   }
   TENON_TRY(PipedProcess process, ssh_.OpenShared(command));
-  over_shared_ = process.session.has_value();
   agent_ = std::make_unique<Agent>(std::move(process));
   return {};
 }
@@ -267,7 +266,7 @@ Status SshHost::Send(const json::Object& head, std::string_view body) {
   bool missing = false;
   Error error = Explain(std::move(sent).error(), &missing);
   // Receive() will find out the same and knows what to do.
-  if ((missing && !pushed_) || (over_shared_ && !agent_->greeted())) return {};
+  if ((missing && !pushed_) || agent_->refused()) return {};
   Close();
   return error;
 }
@@ -294,9 +293,8 @@ Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
     bool missing = false;
     Error error = Explain(std::move(frame).error(), &missing);
     const bool push = missing && !pushed_;
-    // A session that was refused, or a shared connection that had died: an ssh of its own opens
-    // another, or knows why not.
-    const bool alone = over_shared_ && !greeted && !missing;
+    // No session over the shared connection: an ssh of its own opens another one, or knows why not.
+    const bool alone = agent_->refused();
     if (alone) ssh_.ShareNoMore();
     const bool again = alone || (!greeted && error.kind == ErrorKind::kUnavailable &&
                                  ssh_.Shared() && ++refusals_ < kRefusals);

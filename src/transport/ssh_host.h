@@ -99,10 +99,9 @@ class SshHost : public Host, public FrameLink {
   // Why it did not let us in. Not tried again: it counts how often a password is wrong.
   std::optional<Error> denied_;
   bool has_heard_ = false, has_sent_ = false;
-  bool over_shared_ = false;  // the agent is a session of the shared connection
-  bool streaming_ = false;    // a `follow` is under way, whose frames are no answers
-  int refusals_ = 0;          // in a row, of a machine that is up
-  bool pushed_ = false;       // by this object: a second time would not help
+  bool streaming_ = false;  // a `follow` is under way, whose frames are no answers
+  int refusals_ = 0;        // in a row, of a machine that is up
+  bool pushed_ = false;     // by this object: a second time would not help
 };
 
 }  // namespace tenon::transport

@@ -373,6 +373,8 @@ def test_variables_that_the_configuration_sends_along_reach_the_script(tenon, fo
     user = server.user(password=CANARY)
     env = ssh_config("Host *\n SetEnv GREETING=hello\n")
     attach(tenon, folder, server, user, "--accept-host-key", env=env).ok()
+    tenon.run("config", "set", "Framework", "Python", "-c", "far", cwd=folder).ok()
+    tenon.run("config", "set", "userManagedEnvironment", "true", "--target", "far", cwd=folder).ok()
     (folder / "greet.py").write_text("import os\nprint(os.environ.get('GREETING'))\n")
     for _ in range(2):  # over a connection that stands, too
         assert tenon.run("submit", "-c", "far", "greet.py", cwd=folder, env=env, timeout=120).ok().out == "hello\n"

@@ -320,6 +320,16 @@ def with_idle(folder, after, command):
     compute.write_text(compute.read_text().rstrip("\n") + f"\nwhenIdle:\n  after: {after}\n  run: {command}\n")
 
 
+def test_data_that_is_sent_is_work(far, tmp_path):
+    folder = far.attached("print('x')\n")
+    far.submit(folder).ok()
+    before = far.tenon.json("host", "list", "--look", "--json", cwd=folder)[0]["idle_since_us"]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/file").write_text("x")
+    far.tenon.run("data", "put", tmp_path / "data", "-t", "far", cwd=folder).ok()
+    assert far.tenon.json("host", "list", "--look", "--json", cwd=folder)[0]["idle_since_us"] > before > 0
+
+
 def test_an_idle_machine_runs_the_command_of_its_target_and_the_watcher_is_gone(far):
     far.attached()
     # A target's file takes a minute at least; what is remembered of it is not asked.

@@ -372,7 +372,7 @@ def test_reboot(far):
     watcher.wait_for("begin")
     far.server.reboot()
     done = watcher.wait(120)
-    assert done.code != 0, repr(done)
+    assert done.code != 0 and "Failed" in done.err and "restarted" in done.err, repr(done)
     run = far.last(folder)
     assert run["status"] == "Failed" and "restarted" in run["properties"]["Reason"], run
     fetched = far.scratch / "fetched"
@@ -399,6 +399,24 @@ else:
 
 
 @pytest.mark.seconds(600)
+def test_host_that_has_lost_the_run(far):
+    folder = far.attached(SLEEPER)
+    watcher = far.start(folder)
+    watcher.wait_for("begin")
+    watcher.send(signal.SIGKILL)
+    watcher.wait()
+    far.server.reboot()
+    shutil.rmtree(far.user.home / ".tenon")
+    looked = far.tenon.run("status", "last", cwd=folder)
+    assert looked.code == 3 and "has no run" in looked.err and "tenon cancel" in looked.err, repr(looked)
+    assert far.last(folder)["status"] == "Running"
+    far.tenon.run("cancel", "last", cwd=folder).ok()
+    run = far.last(folder)
+    assert run["status"] == "Canceled" and "no such run" in run["properties"]["Reason"], run
+    assert far.tenon.run("logs", "last", cwd=folder).ok().out == "begin\n"
+    far.tenon.run("runs", "delete", "last", cwd=folder).ok()
+
+
 def test_thirty_submits_at_once(far):
     folder = far.attached("import sys\nprint('run', sys.argv[1])\n")
     logins = far.server.logins()
