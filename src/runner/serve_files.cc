@@ -174,15 +174,9 @@ class Following {
     }
     const size_t length =
         std::min<uint64_t>(static_cast<uint64_t>(now.st_size) - file.sent, kPiece);
-    const std::string head = EncodeFrame({{"file", index}, {"offset", file.sent}});
-    frame_.resize(head.size() + length);
-    head.copy(frame_.data(), head.size());
-    auto got = ReadAt(file.fd.get(), {frame_.data() + head.size(), length}, file.sent);
-    if (!got.ok() || *got == 0) return false;
-    frame_.resize(head.size() + *got);
-    for (int i = 0; i < 4; ++i) frame_[4 + i] = static_cast<char>(*got >> (8 * i));
-    file.sent += *got;
-    TENON_TRY_VOID(link_.SendEncoded(frame_));
+    TENON_TRY_VOID(link_.SendFromFile({{"file", index}, {"offset", file.sent}}, file.fd.get(),
+                                      file.sent, length));
+    file.sent += length;
     last_sent_us_ = Now();
     return true;
   }
@@ -191,7 +185,6 @@ class Following {
   FileWatch& watch_;
   const std::string lock_;
   std::vector<File> files_;
-  std::string frame_;
   std::optional<bool> told_held_;
   int64_t last_sent_us_ = 0, looked_us_ = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@ namespace tenon::runner {
 namespace {
 
 constexpr int kPipeBytes = 1 << 20;
+constexpr size_t kCopied = 256u << 10;
 
 }  // namespace
 
@@ -71,10 +73,32 @@ Status ServeLink::Send(const json::Object& head, std::string_view body) {
     return Fail(Invalid("the answer is " + HumanBytes(body.size()) + ", more than one may be"));
   }
   if (head.contains("ok")) answered_ok_ = json::GetBool(head, "ok");
-  return SendEncoded(EncodeFrame(head, body));
+  return WriteAll(out_, EncodeFrame(head, body));
 }
 
-Status ServeLink::SendEncoded(std::string_view bytes) { return WriteAll(out_, bytes); }
+Status ServeLink::SendFromFile(const json::Object& head, int fd, uint64_t offset, size_t length) {
+  std::string frame = EncodeFrame(head);
+  for (int i = 0; i < 4; ++i) frame[4 + i] = static_cast<char>(length >> (8 * i));
+  TENON_TRY_VOID(WriteAll(out_, frame));
+  auto at = static_cast<off_t>(offset);
+  for (size_t left = length; left > 0;) {
+    // The file's pages go to the pipe as they are. Some file systems cannot.
+    ssize_t count = ::sendfile(out_, fd, &at, left);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && (errno == EINVAL || errno == ENOSYS)) {
+      std::string piece(std::min(left, kCopied), '\0');
+      TENON_TRY(const size_t got, ReadAt(fd, piece, static_cast<uint64_t>(at)));
+      TENON_TRY_VOID(WriteAll(out_, std::string_view(piece).substr(0, got)));
+      at += static_cast<off_t>(got);
+      count = static_cast<ssize_t>(got);
+    }
+    if (count < 0) return FromErrno("sending a file", errno);
+    // So much was promised; whoever follows begins anew.
+    if (count == 0) return Unavailable("a file became shorter while it was sent");
+    left -= static_cast<size_t>(count);
+  }
+  return {};
+}
 
 Status ServeLink::Fail(const Error& error) {
   return Send({{"ok", false}, {"error", ErrorToJson(error)}});

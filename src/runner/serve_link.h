@@ -28,8 +28,9 @@ class ServeLink {
   Result<bool> WaitForRequest(int64_t timeout_us, int also = -1);
 
   Status Send(const json::Object& head, std::string_view body = {});
-  // The same for a frame made with EncodeFrame().
-  Status SendEncoded(std::string_view bytes);
+  // The same with that part of a file for a body. The file is only ever appended to; if it became
+  // shorter all the same, the agent ends and the client asks again.
+  Status SendFromFile(const json::Object& head, int fd, uint64_t offset, size_t length);
   Status Ok() { return Send({{"ok", true}}); }
   Status Fail(const Error& error);
   // Whether the last answer said `ok`, and nothing spoke against it afterwards.
