@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/config_files.h"
 #include "cli/host_name.h"
 #include "cli/print.h"
 #include "cli/run_ssh.h"
@@ -14,9 +15,27 @@
 namespace tenon::cli {
 namespace {
 
-// The command of the host takes our place: terminal, signals and exit code are its own.
+// A command or a shell on the machine itself.
+Result<int> EnterMachine(Session& session, const std::string& target,
+                         const std::vector<std::string>& words) {
+  TENON_TRY(const engine::Place place, PlaceOfHost(session, target));
+  const bool tty = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+  return RunSsh(*place.far, {tty ? "-t" : "-T"}, words);
+}
+
+bool IsTarget(const Session& session, const std::string& name) {
+  const auto project = OpenFiles(session);
+  return project.ok() && project::ConfigFile(*project, name, ".compute");
+}
+
+// The command of the host takes our place: terminal, signals and exit code are its own. What is no
+// run may be a target.
 Result<int> Enter(Session& session, const std::string& run, const std::vector<std::string>& words) {
-  TENON_TRY(const std::string run_id, session.ResolveRun(run));
+  auto found = session.ResolveRun(run);
+  if (!found.ok() && found.error().kind == ErrorKind::kNotFound && IsTarget(session, run)) {
+    return EnterMachine(session, run, words);
+  }
+  TENON_TRY(const std::string run_id, std::move(found));
   TENON_TRY(engine::Context * context, session.Context());
   const bool tty = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
   TENON_TRY(const std::string host, engine::HostOfRun(*context, run_id));
@@ -29,14 +48,6 @@ Result<int> Enter(Session& session, const std::string& run, const std::vector<st
   argv.push_back(nullptr);
   ::execv(argv[0], argv.data());
   return FromErrno("starting " + command[0], errno);
-}
-
-// A command or a shell on the machine itself.
-Result<int> EnterMachine(Session& session, const std::string& target,
-                         const std::vector<std::string>& words) {
-  TENON_TRY(const engine::Place place, PlaceOfHost(session, target));
-  const bool tty = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
-  return RunSsh(*place.far, {tty ? "-t" : "-T"}, words);
 }
 
 constexpr const char* kTargetHelp = "On that machine itself, in your home there, not in a run";
@@ -59,46 +70,46 @@ std::string TakeTarget(std::vector<std::string>* words) {
 }  // namespace
 
 Command ExecCommand() {
-  return {
-      {{"exec"}},
-      "Run a command where a run's script is, or on a machine",
-      "That is in the run's container, or in its folder; with -t TARGET on that machine itself, in "
-      "your home there. In a container the command is the "
-      "script's user, in the script's working directory, "
-      "with its variables (secrets left out). The exit code is the command's; 125 when it "
-      "could not be started.",
-      {"tenon exec -t my_dsvm -- nvidia-smi", "tenon exec last -- nvidia-smi",
-       "tenon exec 12 -- ls -l outputs",
-       "tenon exec last -- python -c 'import torch; print(torch.cuda.is_available())'"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
-        SetUsage(app, "tenon exec [OPTIONS] RUN|-t TARGET [--] COMMAND [ARGUMENTS...]");
-        app.prefix_command();
-        return [&app](Session& session) -> Result<int> {
-          std::vector<std::string> words = app.remaining();
-          const std::string target = TakeTarget(&words);
-          if (!words.empty() && words.front().starts_with("-") && words.front() != "--") {
-            return UnknownOption(app, words.front());
-          }
-          std::string run;
-          if (target.empty()) {
-            if (words.empty()) {
-              return Invalid("no run is named").WithHint("write `tenon exec last -- COMMAND`");
-            }
-            run = words.front();
-            words.erase(words.begin());
-          }
-          if (!words.empty() && words.front() == "--") words.erase(words.begin());
-          if (words.empty()) {
-            const std::string where = target.empty() ? run : "-t " + target;
-            return Invalid("no command is named")
-                .WithHint("write `tenon exec " + where + " -- COMMAND`, or `tenon shell " + where +
-                          "` for a shell");
-          }
-          if (!target.empty()) return EnterMachine(session, target, words);
-          return Enter(session, run, words);
-        };
-      },
-      /*starts_script=*/true};
+  return {{{"exec"}},
+          "Run a command where a run's script is, or on a machine",
+          "That is in the run's container, or in its folder; with the name of a target, or -t "
+          "TARGET, on "
+          "that machine itself, in your home there. In a container the command is the "
+          "script's user, in the script's working directory, "
+          "with its variables (secrets left out). The exit code is the command's; 125 when it "
+          "could not be started.",
+          {"tenon exec -t my_dsvm -- nvidia-smi", "tenon exec last -- nvidia-smi",
+           "tenon exec 12 -- ls -l outputs",
+           "tenon exec last -- python -c 'import torch; print(torch.cuda.is_available())'"},
+          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+            SetUsage(app, "tenon exec [OPTIONS] RUN|TARGET [--] COMMAND [ARGUMENTS...]");
+            app.prefix_command();
+            return [&app](Session& session) -> Result<int> {
+              std::vector<std::string> words = app.remaining();
+              const std::string target = TakeTarget(&words);
+              if (!words.empty() && words.front().starts_with("-") && words.front() != "--") {
+                return UnknownOption(app, words.front());
+              }
+              std::string run;
+              if (target.empty()) {
+                if (words.empty()) {
+                  return Invalid("no run is named").WithHint("write `tenon exec last -- COMMAND`");
+                }
+                run = words.front();
+                words.erase(words.begin());
+              }
+              if (!words.empty() && words.front() == "--") words.erase(words.begin());
+              if (words.empty()) {
+                const std::string where = target.empty() ? run : "-t " + target;
+                return Invalid("no command is named")
+                    .WithHint("write `tenon exec " + where + " -- COMMAND`, or `tenon shell " +
+                              where + "` for a shell");
+              }
+              if (!target.empty()) return EnterMachine(session, target, words);
+              return Enter(session, run, words);
+            };
+          },
+          /*starts_script=*/true};
 }
 
 Command ShellCommand() {
@@ -111,7 +122,8 @@ Command ShellCommand() {
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
             auto run = std::make_shared<std::string>("last");
             auto target = std::make_shared<std::string>();
-            app.add_option("RUN", *run, "The run: id, number, beginning of an id, or `last`");
+            app.add_option("RUN", *run,
+                           "The run: id, number, beginning of an id, or `last`; or a target");
             app.add_option("-t,--target", *target, kTargetHelp)->type_name("NAME");
             return [run, target](Session& session) {
               return target->empty() ? Enter(session, *run, {})

@@ -178,7 +178,11 @@ Result<Target> ReadTarget(const Project& project, std::string_view name) {
   const std::optional<std::string> path = ConfigFile(project, name, ".compute");
   if (!path) {
     if (IsBuiltInTarget(name)) return BuiltIn(name);
-    return NotFound("there is no target `" + ForTerminal(name) + "`");
+    std::vector<std::string> names;
+    for (const TargetEntry& entry : ListTargets(project)) names.push_back(entry.name);
+    const auto near = DidYouMean(std::string(name), names);
+    return NotFound("there is no target `" + ForTerminal(name) + "`")
+        .WithHint(near ? "did you mean `" + *near + "`?" : "there are: " + Join(names, ", "));
   }
   TENON_TRY(const SettingsFile file, SettingsFile::Load(project.root, *path, kKeys));
   Target target;

@@ -312,6 +312,14 @@ def test_ssh_config_write_leaves_every_other_byte_alone(far):
     assert (ssh / "tenon_config").stat().st_mode & 0o777 == 0o600
 
 
+def test_exec_takes_the_name_of_a_target_where_there_is_no_such_run(far):
+    folder = far.attached()
+    done = far.tenon.run("exec", "far", "--", "sh", "-c", "pwd; exit 3", cwd=folder)
+    assert (done.code, done.out) == (3, f"{far.user.home}\n"), repr(done)
+    wrong = far.tenon.run("exec", "fra", "--", "true", cwd=folder)
+    assert wrong.code != 0 and "no run is called fra" in wrong.err, repr(wrong)
+
+
 # ---- idle ------------------------------------------------------------------------------------
 
 
