@@ -46,9 +46,9 @@ TEST_F(MuxReal, ASessionHasItsStreamsAndItsExitCode) {
   ASSERT_TRUE(process.ok());
   ASSERT_TRUE(process->session) << "an ssh was started instead";
   EXPECT_TRUE(process->Going());
-  ASSERT_TRUE(WriteAll(process->in.get(), "to and fro").ok());
+  ASSERT_TRUE(WriteAll(process->in.get(), "there and back").ok());
   process->in.Reset();
-  EXPECT_EQ(ReadToEnd(process->out.get()), "to and fro");
+  EXPECT_EQ(ReadToEnd(process->out.get()), "there and back");
   EXPECT_EQ(ReadToEnd(process->err.get()), "words\n");
   std::string words;
   EXPECT_EQ(WaitForEnd(*process, &words).code, 7);
