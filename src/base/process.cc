@@ -51,7 +51,10 @@ std::vector<std::string> Programs(const std::string& name, const Environment& en
 }
 
 void Prepare(const SpawnOptions& options, Prepared* prepared) {
-  for (const auto& [name, value] : options.env) prepared->env_text.push_back(name + "=" + value);
+  for (const auto& [name, value] : options.env) {
+    prepared->env_text.push_back(name);
+    prepared->env_text.back().append("=").append(value);
+  }
   for (std::string& text : prepared->env_text) prepared->envp.push_back(text.data());
   prepared->envp.push_back(nullptr);
   for (const std::string& word : options.argv) {
@@ -164,14 +167,10 @@ Error SpawnError(const SpawnOptions& options, const Failure& failure) {
 
 // No signal may reach the child while it still has our handlers.
 pid_t ForkWithSignalsHeld(const SpawnOptions& options, Prepared& prepared) {
-  const bool plain = !options.fork && !options.in_child && !options.user;
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  // A child that only makes system calls until it is another program may borrow our memory for
-  // that time, which saves copying its tables. To change the user is more than that: the C library
-  // tells all threads.
-  const pid_t pid = plain ? ::vfork() : options.fork ? options.fork() : ::fork();
+  const pid_t pid = options.fork ? options.fork() : ::fork();
   if (pid == 0) RunChild(options, prepared);
   int failure = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

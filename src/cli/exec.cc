@@ -62,7 +62,7 @@ std::string TakeTarget(std::vector<std::string>* words) {
     return first.substr(first.find('=') + 1);
   }
   if ((first != "-t" && first != "--target") || words->size() < 2) return "";
-  const std::string target = (*words)[1];
+  std::string target = (*words)[1];
   words->erase(words->begin(), words->begin() + 2);
   return target;
 }

@@ -68,7 +68,7 @@ class TriedSecrets {
 class TypedSecrets {
  public:
   TypedSecrets(Context& context, const HostRecord& host, const std::string& shown,
-               std::shared_ptr<GivenSecrets> typed)
+               const std::shared_ptr<GivenSecrets>& typed)
       : context_(context), before_(context.ask_user) {
     if (!before_) return;
     const transport::AskpassRules rules{host.user, shown, host.identity_file, true, ""};
