@@ -146,7 +146,7 @@ Status ServeData::Files(const json::Object& request) {
 
 Status ServeData::Get(const json::Object& request, const std::string& body) {
   Status link;
-  const snapshot::PutDataPiece put = [&](json::Object head, std::string bytes) {
+  const snapshot::PutDataPiece put = [&](const json::Object& head, const std::string& bytes) {
     NoteUse();
     link = link_.Send(head, bytes);
     return link;
