@@ -5,6 +5,7 @@
 #include <sys/un.h>
 
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 #include "base/text.h"
@@ -21,6 +22,23 @@ const bool kIsNoTest = [] {
   const std::vector<std::string> words = Split(line.ok() ? *line : "", '\0');
   ::_exit(AskpassMain(words.size() > 1 ? words[1] : ""));
 }();
+
+// What the user was asked, on the thread that answers.
+class Asked {
+ public:
+  void Add(const std::string& prompt) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    prompts_.push_back(prompt);
+  }
+  std::vector<std::string> All() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return prompts_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> prompts_;
+};
 
 TEST(Askpass, OnlyTheRightUserOnTheRightHostIsAnswered) {
   const AskpassRules rules{"ann", "tenon-1", "/home/ann/.ssh/id", true, ""};
@@ -82,12 +100,12 @@ Result<CaptureResult> AskAs(const AskpassServer& server, const std::string& prom
 }
 
 TEST(Askpass, TheAnswerIsExactAndEverythingElseGoesToTheUser) {
-  std::vector<std::string> asked;
+  Asked asked;
   SshSecrets secrets;
   const std::string kept = " pass\"word'$ ü ";
   secrets.password = Known(kept);
   secrets.ask_user = [&](const std::string& prompt) -> std::optional<std::string> {
-    asked.push_back(prompt);
+    asked.Add(prompt);
     return "from the user";
   };
   const auto server = AskpassServer::Start(
@@ -99,16 +117,16 @@ TEST(Askpass, TheAnswerIsExactAndEverythingElseGoesToTheUser) {
   const auto password = AskAs(**server, "ann@tenon-1's password: ");
   EXPECT_EQ(password->out, kept + "\n");
   EXPECT_EQ(password->status.AsShell(), 0);
-  EXPECT_TRUE(asked.empty());
+  EXPECT_TRUE(asked.All().empty());
   EXPECT_EQ(AskAs(**server, "ann@jump's password: ")->out, "from the user\n");
-  EXPECT_EQ(asked, std::vector<std::string>{"ann@jump's password: "});
+  EXPECT_EQ(asked.All(), std::vector<std::string>{"ann@jump's password: "});
 }
 
 TEST(Askpass, TheUserReadsTheTargetAndNotItsAlias) {
-  std::string asked;
+  Asked asked;
   SshSecrets secrets;
   secrets.ask_user = [&](const std::string& prompt) -> std::optional<std::string> {
-    asked = prompt;
+    asked.Add(prompt);
     return "typed";
   };
   const auto server = AskpassServer::Start(
@@ -118,7 +136,7 @@ TEST(Askpass, TheUserReadsTheTargetAndNotItsAlias) {
       secrets);
   ASSERT_TRUE(server.ok());
   EXPECT_EQ(AskAs(**server, "ann@tenon-1's password: ")->out, "typed\n");
-  EXPECT_EQ(asked, "ann@gpu1 (h)'s password: ");
+  EXPECT_EQ(asked.All(), std::vector<std::string>{"ann@gpu1 (h)'s password: "});
 }
 
 TEST(Askpass, TheFolderOfAKilledProcessIsRemovedByTheNext) {
@@ -159,7 +177,7 @@ TEST(Askpass, WithNobodyThereAHostKeyQuestionIsNeverAnswered) {
 }
 
 TEST(Askpass, ASecretThatCannotBeHadEndsTheLoginWithItsReason) {
-  bool user_asked = false;
+  std::atomic<bool> user_asked = false;
   SshSecrets secrets;
   secrets.password = [] {
     return Result<std::optional<std::string>>(Corrupt("the store is damaged"));
