@@ -87,8 +87,10 @@ class SshRuns:
         return harness.Tenon(self.tenon.binary, folder / "tenon-home", folder)
 
     def far_files(self, pattern):
-        """Below our folder on the host, wherever it is."""
-        return sorted(found for root in self.user.roots() for found in root.glob(f"**/{pattern}"))
+        """Below our folder on the host, wherever it is. Folders may come and go meanwhile."""
+        found = (Path(folder, name) for root in self.user.roots() for folder, folders, files in os.walk(root)
+                 for name in folders + files)
+        return sorted(path for path in found if path.match(pattern))
 
     def far_runs(self):
         """Folders of runs on the host."""
