@@ -26,16 +26,17 @@ size_t ReadU32(const char* bytes) {
 
 }  // namespace
 
-std::string EncodeFrame(const json::Object& head, std::string_view body) {
+std::string EncodeFrameHead(const json::Object& head, size_t body_size) {
   const std::string text = json::Print(head);
-  TENON_CHECK(text.size() <= kMaxFrameHead && body.size() <= kMaxFrameBody);
+  TENON_CHECK(text.size() <= kMaxFrameHead && body_size <= kMaxFrameBody);
   std::string bytes;
-  bytes.reserve(kLengths + text.size() + body.size());
   AppendU32(&bytes, text.size());
-  AppendU32(&bytes, body.size());
-  bytes += text;
-  bytes += body;
-  return bytes;
+  AppendU32(&bytes, body_size);
+  return bytes += text;
+}
+
+std::string EncodeFrame(const json::Object& head, std::string_view body) {
+  return EncodeFrameHead(head, body.size()).append(body);
 }
 
 std::span<char> FrameReader::Room() {

@@ -28,6 +28,8 @@ inline constexpr size_t kMaxFrameHead = 4u << 20;
 inline constexpr size_t kMaxFrameBody = 64u << 20;
 
 std::string EncodeFrame(const json::Object& head, std::string_view body = {});
+// All of it but the body, for one of that size that is sent from elsewhere.
+std::string EncodeFrameHead(const json::Object& head, size_t body_size);
 
 // Takes bytes as they come. After a kCorrupt nothing more can be read.
 class FrameReader {

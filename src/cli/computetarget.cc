@@ -124,24 +124,12 @@ std::vector<std::string> UsersOf(const Project& project, const std::string& targ
   return names;
 }
 
-Error NoSuchTarget(const Project& project, const std::string& name) {
-  std::vector<std::string> names;
-  for (const auto& entry : project::ListTargets(project)) names.push_back(entry.name);
-  const auto near = DidYouMean(name, names);
-  return NotFound("there is no target `" + ForTerminal(name) + "`")
-      .WithHint(near ? "did you mean `" + *near + "`?" : "there are: " + Join(names, ", "));
-}
-
 Result<int> Show(Session& session, const std::string& name) {
   TENON_TRY(const Project project, OpenFiles(session));
-  Result<Target> target = project::ReadTarget(project, name);
-  if (!target.ok()) {
-    if (target.error().kind == ErrorKind::kNotFound) return NoSuchTarget(project, name);
-    return std::move(target).error();
-  }
+  TENON_TRY(const Target target, project::ReadTarget(project, name));
   Table table({{"Setting"}, {"Value"}, {"From"}});
   json::Object settings;
-  for (const Row& row : Rows(*target)) {
+  for (const Row& row : Rows(target)) {
     const bool text = row.value.is_string();
     table.Add({row.key,
                text ? ForTerminal(std::string(row.value.as_string())) : json::Print(row.value),
@@ -151,20 +139,20 @@ Result<int> Show(Session& session, const std::string& name) {
   const std::vector<std::string> users = UsersOf(project, name);
   json::Array problems, user_names;
   for (const std::string& user : users) user_names.emplace_back(json::EncodeBytes(user));
-  std::vector<std::string> notes = target->notices;
-  for (const Error& error : target->wrong_types) notes.push_back(error.message);
-  for (const Error& error : target->unfinished) notes.push_back(error.message);
+  std::vector<std::string> notes = target.notices;
+  for (const Error& error : target.wrong_types) notes.push_back(error.message);
+  for (const Error& error : target.unfinished) notes.push_back(error.message);
   for (const std::string& note : notes) {
     problems.emplace_back(json::EncodeBytes(note));
     if (!session.WantsJson()) PrintErr("note: " + ForTerminal(note) + "\n");
   }
   json::Object object{{"name", json::EncodeBytes(name)},
-                      {"file", target->file.empty() ? json::Value(nullptr)
-                                                    : json::Value(json::EncodeBytes(target->file))},
+                      {"file", target.file.empty() ? json::Value(nullptr)
+                                                   : json::Value(json::EncodeBytes(target.file))},
                       {"settings", std::move(settings)},
                       {"run_configurations", std::move(user_names)},
                       {"problems", std::move(problems)}};
-  const auto host = Known(session, *target);
+  const auto host = Known(session, target);
   if (host) {
     object["host_id"] = host->id;
     object["host_key"] = HostKeyJson(*host);
@@ -202,7 +190,7 @@ Result<int> Detach(Session& session, const std::string& name, bool yes) {
     if (project::IsBuiltInTarget(name)) {
       return NotFound("the target `" + name + "` is built in and has no file to remove");
     }
-    return NoSuchTarget(project, name);
+    return project::NoSuchTarget(project, name);
   }
   const std::vector<std::string> files = FilesOf(project, name);
   const Result<Target> target = project::ReadTarget(project, name);

@@ -15,11 +15,13 @@
 namespace tenon::cli {
 namespace {
 
+bool AtTerminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
+
 // A command or a shell on the machine itself.
 Result<int> EnterMachine(Session& session, const std::string& target,
                          const std::vector<std::string>& words) {
   TENON_TRY(const engine::Place place, PlaceOfHost(session, target));
-  const bool tty = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+  const bool tty = AtTerminal();
   return RunSsh(*place.far, {tty ? "-t" : "-T"}, words);
 }
 
@@ -37,7 +39,7 @@ Result<int> Enter(Session& session, const std::string& run, const std::vector<st
   }
   TENON_TRY(const std::string run_id, std::move(found));
   TENON_TRY(engine::Context * context, session.Context());
-  const bool tty = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+  const bool tty = AtTerminal();
   TENON_TRY(const std::string host, engine::HostOfRun(*context, run_id));
   TENON_TRY(const engine::Place place, context->At(host));
   TENON_TRY(const std::vector<std::string> command, place.launch->EnterCommand(run_id, tty, words));
@@ -73,11 +75,9 @@ Command ExecCommand() {
   return {{{"exec"}},
           "Run a command where a run's script is, or on a machine",
           "That is in the run's container, or in its folder; with the name of a target, or -t "
-          "TARGET, on "
-          "that machine itself, in your home there. In a container the command is the "
-          "script's user, in the script's working directory, "
-          "with its variables (secrets left out). The exit code is the command's; 125 when it "
-          "could not be started.",
+          "TARGET, on that machine itself, in your home there. In a container the command is the "
+          "script's user, in the script's working directory, with its variables (secrets left "
+          "out). The exit code is the command's; 125 when it could not be started.",
           {"tenon exec -t my_dsvm -- nvidia-smi", "tenon exec last -- nvidia-smi",
            "tenon exec 12 -- ls -l outputs",
            "tenon exec last -- python -c 'import torch; print(torch.cuda.is_available())'"},

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/context.h"
 
-#include <utility>
-
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/reach.h"
@@ -25,11 +23,7 @@ Result<history::HistoryStore*> Context::History() {
 }
 
 Context::Context(run::Home where) : home(std::move(where)) {}
-Context::~Context() { NoteNow(); }
-
-void Context::NoteNow() {
-  if (to_note) std::exchange(to_note, nullptr)();
-}
+Context::~Context() = default;
 
 Result<Place> Context::At(const std::string& host_id) {
   if (host_id.empty()) return Place{host, launch, home, nullptr};

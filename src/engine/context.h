@@ -60,12 +60,7 @@ struct Context {
   std::unique_ptr<snapshot::ObjectStore> object_store;
   std::string client_id;
   std::map<std::string, std::unique_ptr<Reached>> reached;  // by id
-
   std::future<void> indexing;  // of the run that was submitted last, beside everything else
-  // What is still to be noted of the machine it went to. Done once nothing more urgent is waited
-  // for, at the latest when this goes.
-  void NoteNow();
-  std::function<void()> to_note;
 };
 
 // A context for this machine: runs start here, with the runner that is embedded in this program.

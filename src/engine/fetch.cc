@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/fetch.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <unordered_set>
 
 #include "base/file.h"
+#include "engine/runs.h"
 #include "run/layout.h"
 #include "snapshot/transfer.h"
 #include "snapshot/tree_read.h"
@@ -15,10 +22,19 @@ namespace {
 
 // Of one request: its head has a limit.
 constexpr size_t kAskedAtOnce = 10'000;
+constexpr size_t kMaxMark = 4096;
 constexpr int64_t kSilenceUs = 120'000'000;
 
 std::string Mark(const Context& context, const std::string& run_id) {
   return JoinPath(run::RunFolder(context.home, run_id).path(), "fetched");
+}
+
+constexpr std::array kCopied = {run::kHostSegment, run::kScriptSegment};
+
+// 0: there is none.
+int64_t LengthOfCopy(const run::RunFolder& folder, std::string_view segment) {
+  struct stat st {};
+  return ::stat(folder.segment(segment).c_str(), &st) == 0 ? st.st_size : 0;
 }
 
 // One request and its stream.
@@ -110,15 +126,23 @@ Result<uint64_t> FetchTree(Context& context, const Place& far, const std::string
   return bytes;
 }
 
+// A power cut may leave the mark and take the end of a copy. So the mark says how long they were.
 bool OutputsFetched(const Context& context, const std::string& run_id) {
-  return Exists(Mark(context, run_id));
+  const auto mark = ReadFile(Mark(context, run_id), kMaxMark);
+  if (!mark.ok()) return false;
+  const auto lengths = json::Parse(*mark);
+  if (!lengths.ok() || !lengths->is_object()) return false;
+  const run::RunFolder folder(context.home, run_id);
+  return std::ranges::all_of(kCopied, [&](std::string_view segment) {
+    return LengthOfCopy(folder, segment) >= json::GetInt(lengths->get_object(), segment);
+  });
 }
 
 Status FetchOutputs(Context& context, const Place& far, const std::string& run_id,
                     Reporter& reporter) {
   if (far.far == nullptr || OutputsFetched(context, run_id)) return {};
-  TENON_TRY(const journal::RunView run,
-            journal::FoldRunFolder(run::RunFolder(context.home, run_id).path()));
+  // Through the index, which has to take the journal in anyway.
+  TENON_TRY(const journal::RunView run, GetRun(context, run_id));
   if (!run::IsFinal(run.state)) return {};
   std::vector<WantedObject> wanted;
   for (const run::Artifact& artifact : run.artifacts) {
@@ -132,7 +156,21 @@ Status FetchOutputs(Context& context, const Place& far, const std::string& run_i
 }
 
 Status MarkFetched(const Context& context, const std::string& run_id) {
-  return WriteFileAtomically(Mark(context, run_id), "", 0600, Durability::kPowerLoss);
+  const run::RunFolder folder(context.home, run_id);
+  json::Object lengths;
+  for (const std::string_view segment : kCopied) lengths[segment] = LengthOfCopy(folder, segment);
+  return WriteFileAtomically(Mark(context, run_id), json::Print(lengths), 0600,
+                             Durability::kProcess);
+}
+
+Status SecureFetched(const Context& context, const std::string& run_id) {
+  const run::RunFolder folder(context.home, run_id);
+  for (const std::string_view segment : kCopied) {
+    if (LengthOfCopy(folder, segment) == 0) continue;
+    TENON_TRY(const UniqueFd fd, OpenFile(folder.segment(segment), O_RDONLY));
+    if (::fsync(fd.get()) != 0) return FromErrno("saving " + folder.segment(segment), errno);
+  }
+  return FsyncDir(folder.path());
 }
 
 }  // namespace tenon::engine

@@ -34,7 +34,10 @@ Result<uint64_t> FetchTree(Context& context, const Place& far, const std::string
 Status FetchOutputs(Context& context, const Place& far, const std::string& run_id,
                     Reporter& reporter);
 bool OutputsFetched(const Context& context, const std::string& run_id);
+// Sets that mark, also for a run whose outputs are lost.
 Status MarkFetched(const Context& context, const std::string& run_id);
+// Onto the disk with what is here of the run, before the machine's own is removed.
+Status SecureFetched(const Context& context, const std::string& run_id);
 
 }  // namespace tenon::engine
 

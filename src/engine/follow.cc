@@ -18,8 +18,6 @@ namespace {
 
 constexpr size_t kPiece = 1u << 20;
 constexpr int64_t kWaitUs = 250'000;
-// Before other things are seen to.
-constexpr int64_t kFirstWaitUs = 30'000;
 // How long the rest of a run that is over is waited for when another process of ours copies it.
 constexpr int kOthersLooks = 100;
 constexpr useconds_t kOthersPauseUs = 100'000;
@@ -274,8 +272,7 @@ class Follower {
   }
 
   Status WaitFar() {
-    auto heard = mirror_->Wait(context_.to_note ? kFirstWaitUs : kWaitUs);
-    if (!heard.ok() || *heard == Mirror::Heard::kNothing) context_.NoteNow();
+    auto heard = mirror_->Wait(kWaitUs);
     if (!heard.ok() && !options_.wait) {
       ended_ = !end_;
       reporter_.OnNotice({run::Level::kWarning,
@@ -297,8 +294,12 @@ class Follower {
   }
 
   Status RecoverIt() {
-    TENON_TRY(const launch::Recovered found, place_.launch->Recover(run_id_));
-    if (!run::IsFinal(found.state)) return {};
+    const auto found = place_.launch->Recover(run_id_);
+    if (!found.ok() && found.error().kind == ErrorKind::kNotFound && mirror_) {
+      return LostThere(place_, run_id_);
+    }
+    if (!found.ok()) return found.error();
+    if (!run::IsFinal(found->state)) return {};
     // Somebody else, or we before the link broke, may have written the end meanwhile.
     if (mirror_) TENON_TRY_VOID(mirror_->CatchUp());
     // Nothing more: it had ended before `after`.

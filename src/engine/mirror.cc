@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/compress.h"
 #include "engine/reach.h"
 #include "run/layout.h"
 #include "transport/agent.h"
@@ -37,6 +38,12 @@ json::Object FollowRequest(json::Array files, const std::string& lock) {
 }
 
 }  // namespace
+
+Error LostThere(const Place& far, const std::string& run_id) {
+  return NotFound(far.host->Describe() + " has no run " + run_id +
+                  " any more: the machine was reinstalled, or its folder was removed")
+      .WithHint("`tenon cancel " + run_id + "` ends it here, with what was copied so far");
+}
 
 Mirror::Mirror(Context& context, Place far, const std::string& run_id, OnRecords on_records)
     : context_(context),
@@ -94,8 +101,10 @@ Status Mirror::OpenCopy(Copy* copy) {
   }
   copy->decoder.ForgetHoles();
   copy->length = copy->decoder.cursor().offset;
+  const bool cut = copy->decoder.pending() > 0;
   DropPending(copy);
-  if (::ftruncate(copy->fd.get(), static_cast<off_t>(copy->length)) != 0) {
+  // Only then: some file systems write a file out when it is closed after a cut to nothing.
+  if (cut && ::ftruncate(copy->fd.get(), static_cast<off_t>(copy->length)) != 0) {
     return FromErrno("cutting " + copy->near_path, errno);
   }
   return {};
@@ -188,7 +197,9 @@ Result<bool> Mirror::TakeFrame(const Frame& frame) {
   const auto offset = static_cast<uint64_t>(json::GetInt(frame.head, "offset"));
   TENON_EXPECT_PEER(offset == copy.length + copy.pending.size(),
                     "the host sends another part of the journal than was asked for");
-  return Take(&copy, frame.body);
+  if (!json::GetBool(frame.head, "zstd")) return Take(&copy, frame.body);
+  TENON_TRY(const std::string bytes, Decompress(frame.body, kMaxFrameBody));
+  return Take(&copy, bytes);
 }
 
 Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {

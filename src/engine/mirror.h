@@ -20,6 +20,10 @@
 
 namespace tenon::engine {
 
+// The machine had the run and has it no more. That may be a file system which is not mounted, so it
+// is for the user to say that the run is over.
+Error LostThere(const Place& far, const std::string& run_id);
+
 // The copies of a far run's segments in our own run folder, kept in step with the originals. What
 // is copied is whole records only: a tail that a killed writer left half-written may still be cut
 // off and written anew over there. A copy is therefore always a beginning of the original, and

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "base/compress.h"
 #include "base/temp_folder.h"
 #include "journal/test_segment.h"
 #include "journal/writer.h"
@@ -56,6 +57,10 @@ class FakeFar : public transport::LocalHost, public transport::FrameLink {
       }
       if (drop_after != SIZE_MAX) drop_after -= count;
       Frame frame{{{"file", i}, {"offset", offset}}, bytes.substr(offset, count)};
+      if (random_() % 2 == 0) {
+        frame.head["zstd"] = true;
+        frame.body = Compress(frame.body);
+      }
       offset += count;
       return std::optional<Frame>(std::move(frame));
     }

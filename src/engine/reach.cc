@@ -29,8 +29,8 @@ void MakeLaunch(Reached* reached) {
 transport::SshSecrets SecretsFor(Context& context, const HostRecord& host) {
   transport::SshSecrets answers;
   const std::string root = context.home.root();
-  const auto stored = secrets::Store(root).List();
   const auto look_up = [&](const std::string& name) -> transport::SshSecrets::Lookup {
+    const auto stored = secrets::Store(root).List();
     const auto is_it = [&](const secrets::Store::Entry& entry) { return entry.name == name; };
     // What is wrong with a store that cannot be read is said when it is wanted.
     if (stored.ok() && std::none_of(stored->begin(), stored->end(), is_it)) return nullptr;

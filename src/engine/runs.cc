@@ -58,14 +58,6 @@ Status EndUnknownThere(Context& context, const run::RunFolder& folder,
   return EndAbandonedSubmit(context, folder, run);
 }
 
-// The machine had the run and has it no more. That may be a file system which is not mounted, so it
-// is for the user to say that the run is over.
-Error LostThere(const journal::RunView& run) {
-  return NotFound(run.spec.target + " has no run " + run.spec.id +
-                  " any more: the machine was reinstalled, or its folder was removed")
-      .WithHint("`tenon cancel " + run.spec.id + "` ends it here, with what was copied so far");
-}
-
 // The machine itself has said so of a run that it once told us about.
 bool IsLostThere(const Context& context, const Place& far, const std::string& run_id,
                  const Error& error) {
@@ -76,7 +68,7 @@ bool IsLostThere(const Context& context, const Place& far, const std::string& ru
   return ::stat(copy.c_str(), &st) == 0 && st.st_size > 0;
 }
 
-// Then what was copied of it ends here.
+// What was copied of it ends here.
 Status EndLostThere(Context& context, const Place& far, const journal::RunView& run) {
   const run::RunFolder folder(context.home, run.spec.id);
   TENON_TRY(auto writer,
@@ -106,7 +98,8 @@ Status LookThere(Context& context, const journal::RunView& run, Reporter& report
     }
     if (heard == Mirror::Heard::kEnded) {
       auto found = far.launch->Recover(run.spec.id);
-      if (!found.ok() && found.error().kind == ErrorKind::kNotFound) return LostThere(run);
+      if (!found.ok() && found.error().kind == ErrorKind::kNotFound)
+        return LostThere(far, run.spec.id);
       if (!found.ok()) return std::move(found).error();
       if (found->recovered) TENON_TRY_VOID(mirror.CatchUp());
     }

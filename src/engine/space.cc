@@ -193,6 +193,7 @@ class Cleaner {
             {run.run_id,
              "its outputs have not been fetched yet; `tenon status " + run.run_id + "` does that"});
       } else {
+        if (!options_.dry_run) TENON_TRY_VOID(SecureFetched(context_, run.run_id));
         request.remove.push_back(run.run_id);
       }
     }

@@ -155,6 +155,11 @@ Result<run::RunnerStarted> HandOver(Context& context, launch::StartRequest start
       if (!idle_watch) place.far->ahead = start.spec.id;
       // From here on the run goes on, whatever else cannot be done.
       *unclear = false;
+      (void)UpdateHost(context.home, start.spec.host, [&](HostRecord& host) {
+        host.acked_tree = start.spec.tree;
+        host.boot_id = started->process.boot_id;
+        host.last_heard_us = context.clock->NowUs();
+      }).ok();
       if (auto watched = WatchIdleIfAsked(context, place); !watched.ok()) {
         reporter.OnNotice({run::Level::kWarning,
                            "whenIdle could not be asked for: " + watched.error().message,
@@ -241,19 +246,7 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
   }
   // After this the run goes on by itself.
   const std::string id = spec.id;
-  if (handle.ok() && !spec.host.empty()) {
-    // Its first output is on its way, and whoever watches wants that first.
-    context.NoteNow();
-    context.to_note = [&context, spec, boot_id = handle->process.boot_id,
-                       now_us = context.clock->NowUs()] {
-      (void)UpdateHost(context.home, spec.host, [&](HostRecord& host) {
-        if (host.last_heard_us > now_us) return;
-        host.acked_tree = spec.tree;
-        host.boot_id = boot_id;
-        host.last_heard_us = now_us;
-      }).ok();
-    };
-  } else if (spec.tracked || !handle.ok()) {
+  if (!handle.ok() || (spec.tracked && spec.host.empty())) {
     if (context.indexing.valid()) context.indexing.wait();
     if (auto store = context.History(); store.ok()) {
       if (auto status = history::IngestRunFolder(**store, id, folder.path()); !status.ok()) {

@@ -191,11 +191,7 @@ Result<std::string> FileOfTarget(const Project& project, const std::string& name
     return NotFound("the target `" + name + "` is built in and has no file to write to")
         .WithHint("make one first: `tenon computetarget attach " + name + " -n " + name + "`");
   }
-  std::vector<std::string> names;
-  for (const TargetEntry& entry : ListTargets(project)) names.push_back(entry.name);
-  const auto near = DidYouMean(name, names);
-  return NotFound("there is no target `" + ForTerminal(name) + "`")
-      .WithHint(near ? "did you mean `" + *near + "`?" : "there are: " + Join(names, ", "));
+  return NoSuchTarget(project, name);
 }
 
 Result<std::string> FileOfConfiguration(const Project& project, const std::string& name) {

@@ -174,15 +174,19 @@ void NoteUnfinished(const SettingsFile& file, Target* target) {
 
 std::span<const Key> TargetKeys() { return kKeys; }
 
+Error NoSuchTarget(const Project& project, std::string_view name) {
+  std::vector<std::string> names;
+  for (const TargetEntry& entry : ListTargets(project)) names.push_back(entry.name);
+  const auto near = DidYouMean(std::string(name), names);
+  return NotFound("there is no target `" + ForTerminal(name) + "`")
+      .WithHint(near ? "did you mean `" + *near + "`?" : "there are: " + Join(names, ", "));
+}
+
 Result<Target> ReadTarget(const Project& project, std::string_view name) {
   const std::optional<std::string> path = ConfigFile(project, name, ".compute");
   if (!path) {
     if (IsBuiltInTarget(name)) return BuiltIn(name);
-    std::vector<std::string> names;
-    for (const TargetEntry& entry : ListTargets(project)) names.push_back(entry.name);
-    const auto near = DidYouMean(std::string(name), names);
-    return NotFound("there is no target `" + ForTerminal(name) + "`")
-        .WithHint(near ? "did you mean `" + *near + "`?" : "there are: " + Join(names, ", "));
+    return NoSuchTarget(project, name);
   }
   TENON_TRY(const SettingsFile file, SettingsFile::Load(project.root, *path, kKeys));
   Target target;

@@ -59,6 +59,9 @@ struct Target {
 // The keys of a .compute file.
 std::span<const Key> TargetKeys();
 
+// With "did you mean", or the names there are.
+Error NoSuchTarget(const Project& project, std::string_view name);
+
 // kNotFound when there is neither a file nor a built-in target of that name. An unfinished target
 // (no address yet) reads fine: only its use can say what it lacks.
 Result<Target> ReadTarget(const Project& project, std::string_view name);

@@ -77,9 +77,7 @@ Status ServeLink::Send(const json::Object& head, std::string_view body) {
 }
 
 Status ServeLink::SendFromFile(const json::Object& head, int fd, uint64_t offset, size_t length) {
-  std::string frame = EncodeFrame(head);
-  for (int i = 0; i < 4; ++i) frame[4 + i] = static_cast<char>(length >> (8 * i));
-  TENON_TRY_VOID(WriteAll(out_, frame));
+  TENON_TRY_VOID(WriteAll(out_, EncodeFrameHead(head, length)));
   auto at = static_cast<off_t>(offset);
   for (size_t left = length; left > 0;) {
     // The file's pages go to the pipe as they are. Some file systems cannot.

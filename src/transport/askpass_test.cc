@@ -99,6 +99,24 @@ Result<CaptureResult> AskAs(const AskpassServer& server, const std::string& prom
                        "", "", 20'000);
 }
 
+// The same with a process between, for answers that end whoever has asked.
+Result<CaptureResult> AskThroughAShell(const AskpassServer& server, const std::string& prompt) {
+  Environment environment;
+  server.AddTo(&environment);
+  return RunAndCapture({"sh", "-c",
+                        "TENON_ASKPASS=" + environment[kAskpassVariable] + " " +
+                            environment["SSH_ASKPASS"] + " \"" + prompt + "\"; true"},
+                       "", "", 20'000);
+}
+
+Result<std::unique_ptr<AskpassServer>> StartFor(const SshSecrets& secrets) {
+  return AskpassServer::Start(
+      [] {
+        return AskpassRules{"ann", "tenon-1", "", true, "gpu1 (h)"};
+      },
+      secrets);
+}
+
 TEST(Askpass, TheAnswerIsExactAndEverythingElseGoesToTheUser) {
   Asked asked;
   SshSecrets secrets;
@@ -108,11 +126,7 @@ TEST(Askpass, TheAnswerIsExactAndEverythingElseGoesToTheUser) {
     asked.Add(prompt);
     return "from the user";
   };
-  const auto server = AskpassServer::Start(
-      [] {
-        return AskpassRules{"ann", "tenon-1", "", true, "gpu1 (h)"};
-      },
-      secrets);
+  const auto server = StartFor(secrets);
   ASSERT_TRUE(server.ok());
   const auto password = AskAs(**server, "ann@tenon-1's password: ");
   EXPECT_EQ(password->out, kept + "\n");
@@ -129,11 +143,7 @@ TEST(Askpass, TheUserReadsTheTargetAndNotItsAlias) {
     asked.Add(prompt);
     return "typed";
   };
-  const auto server = AskpassServer::Start(
-      [] {
-        return AskpassRules{"ann", "tenon-1", "", true, "gpu1 (h)"};
-      },
-      secrets);
+  const auto server = StartFor(secrets);
   ASSERT_TRUE(server.ok());
   EXPECT_EQ(AskAs(**server, "ann@tenon-1's password: ")->out, "typed\n");
   EXPECT_EQ(asked.All(), std::vector<std::string>{"ann@gpu1 (h)'s password: "});
@@ -164,11 +174,7 @@ TEST(Askpass, TheFolderOfAKilledProcessIsRemovedByTheNext) {
 TEST(Askpass, WithNobodyThereAHostKeyQuestionIsNeverAnswered) {
   SshSecrets secrets;
   secrets.password = Known("secret");
-  const auto server = AskpassServer::Start(
-      [] {
-        return AskpassRules{"ann", "tenon-1", "", true, "gpu1 (h)"};
-      },
-      secrets);
+  const auto server = StartFor(secrets);
   ASSERT_TRUE(server.ok());
   const auto said = AskAs(**server, "Are you sure you want to continue connecting (yes/no)? ");
   EXPECT_EQ(said->out, "");
@@ -186,21 +192,10 @@ TEST(Askpass, ASecretThatCannotBeHadEndsTheLoginWithItsReason) {
     user_asked = true;
     return std::optional<std::string>();
   };
-  const auto server = AskpassServer::Start(
-      [] {
-        return AskpassRules{"ann", "tenon-1", "", true, "gpu1 (h)"};
-      },
-      secrets);
+  const auto server = StartFor(secrets);
   ASSERT_TRUE(server.ok());
   EXPECT_FALSE((*server)->TakeProblem());
-  Environment environment;
-  (*server)->AddTo(&environment);
-  // A shell between, since whoever asked is ended.
-  const auto said =
-      RunAndCapture({"sh", "-c",
-                     "TENON_ASKPASS=" + environment[kAskpassVariable] + " " +
-                         environment["SSH_ASKPASS"] + " \"ann@tenon-1's password: \"; true"},
-                    "", "", 20'000);
+  const auto said = AskThroughAShell(**server, "ann@tenon-1's password: ");
   ASSERT_TRUE(said.ok());
   EXPECT_EQ(said->out, "");
   EXPECT_FALSE(user_asked);
@@ -213,32 +208,17 @@ TEST(Askpass, ASecretThatCannotBeHadEndsTheLoginWithItsReason) {
 TEST(Askpass, HeldBackThePasswordStaysHere) {
   SshSecrets secrets;
   secrets.password = Known("secret");
-  const auto server = AskpassServer::Start(
-      [] {
-        return AskpassRules{"ann", "tenon-1", "", true, "gpu1 (h)"};
-      },
-      secrets);
+  const auto server = StartFor(secrets);
   ASSERT_TRUE(server.ok());
   (*server)->HoldBack(true);
-  // A shell between, since whoever asked is ended.
-  Environment environment;
-  (*server)->AddTo(&environment);
-  const auto said =
-      RunAndCapture({"sh", "-c",
-                     "TENON_ASKPASS=" + environment[kAskpassVariable] + " " +
-                         environment["SSH_ASKPASS"] + " \"ann@tenon-1's password: \"; true"},
-                    "", "", 20'000);
+  const auto said = AskThroughAShell(**server, "ann@tenon-1's password: ");
   EXPECT_EQ(said->out, "");
 }
 
 TEST(Askpass, NonsenseOnTheSocketIsNoHarm) {
   SshSecrets secrets;
   secrets.password = Known("secret");
-  const auto server = AskpassServer::Start(
-      [] {
-        return AskpassRules{"ann", "tenon-1", "", true, "gpu1 (h)"};
-      },
-      secrets);
+  const auto server = StartFor(secrets);
   ASSERT_TRUE(server.ok());
   Environment environment;
   (*server)->AddTo(&environment);

@@ -31,12 +31,7 @@ ExitStatus WaitForEnd(PipedProcess& process, std::string* words) {
   }
 }
 
-class MuxReal : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!TestSshd::Possible()) GTEST_SKIP() << "planned: needs root and sshd";
-  }
-};
+class MuxReal : public NeedsSshd {};
 
 TEST_F(MuxReal, ASessionHasItsStreamsAndItsExitCode) {
   TestSshd server;

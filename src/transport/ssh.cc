@@ -139,7 +139,7 @@ struct Ssh::Impl {
   std::unique_ptr<AskpassServer> askpass;  // made when first needed; null when there is no need
   bool askpass_tried = false;
   bool may_share = false;
-  bool share_no_more = false;  // a session of the shared connection was refused
+  bool share_no_more = false;  // sessions are asked of an ssh of their own
   bool without_keys = false;   // the server gave up before it came to the password
   std::optional<bool> knows_remote_command;
   std::string control_folder;

@@ -88,9 +88,10 @@ class Ssh {
   // A command on the host, by an ssh process of ours: sent as one line, which the login shell there
   // understands whatever it is (see QuoteForAnyShell).
   Result<PipedProcess> Open(const std::string& command);
-  // The same as a session of the shared connection, without an ssh process, where there is one. A
-  // session that ends before it said anything may have been refused: ShareNoMore(), then again.
+  // The same as a session of the shared connection, without an ssh process, where there is one. One
+  // that was `refused`: ShareNoMore(), then again.
   Result<PipedProcess> OpenShared(const std::string& command);
+  // From now on OpenShared() starts an ssh, too.
   void ShareNoMore();
 
   // The command line that does the same on our own standard streams, to be exec'ed; `options` go in

@@ -14,12 +14,7 @@
 namespace tenon::transport {
 namespace {
 
-class SshReal : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!TestSshd::Possible()) GTEST_SKIP() << "planned: needs root and sshd";
-  }
-};
+class SshReal : public NeedsSshd {};
 
 TEST_F(SshReal, TheKeyIsSeenWithoutALogin) {
   TestSshd server;

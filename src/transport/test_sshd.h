@@ -124,6 +124,13 @@ class TestSshd {
   pid_t pid = 0;
 };
 
+class NeedsSshd : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!TestSshd::Possible()) GTEST_SKIP() << "planned: needs root and sshd";
+  }
+};
+
 inline SshSecrets::Lookup Known(const std::string& secret) {
   return [secret] { return Result<std::optional<std::string>>(secret); };
 }

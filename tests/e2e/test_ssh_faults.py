@@ -3,6 +3,7 @@
 reason, exit code and remains that must come out of it."""
 
 import hashlib
+import os
 import shutil
 import signal
 from pathlib import Path
@@ -104,6 +105,18 @@ def test_what_ended_while_nobody_was_there_is_fetched_whole(far):
     far.tenon.run("history", "download", "-r", "last", "-d", fetched, cwd=folder).ok()
     [told] = fetched.rglob("sum.txt")
     assert told.read_text() == expected(50)
+
+
+def test_power_cut_here_takes_the_end_of_the_copy(far):
+    """The mark that all is here reached the disk, the last bytes did not: they are fetched again."""
+    folder = far.attached(talker(far.user.home / "go", pieces=50, pause=0))
+    far.user.write("go", "")
+    whole = far.submit(folder).ok().out_bytes
+    [copy] = far.tenon.home.glob("runs/*/host.tj")
+    os.truncate(copy, copy.stat().st_size // 2)
+    again = far.tenon.run("logs", "last", cwd=folder).ok()
+    assert again.out_bytes == whole
+    assert far.last(folder)["status"] == "Completed"
 
 
 @pytest.mark.parametrize("dropped", [True, False])
@@ -409,6 +422,8 @@ def test_host_that_has_lost_the_run(far):
     shutil.rmtree(far.user.home / ".tenon")
     looked = far.tenon.run("status", "last", cwd=folder)
     assert looked.code == 3 and "has no run" in looked.err and "tenon cancel" in looked.err, repr(looked)
+    followed = far.tenon.run("logs", "-f", "last", cwd=folder)
+    assert followed.code == 3 and "tenon cancel" in followed.err and followed.out == "begin\n", repr(followed)
     assert far.last(folder)["status"] == "Running"
     far.tenon.run("cancel", "last", cwd=folder).ok()
     run = far.last(folder)
