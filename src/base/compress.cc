@@ -13,6 +13,9 @@ struct ContextFree {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
+constexpr size_t kTooSmallToTry = 128;
+constexpr unsigned kGiveUpAfter = 4, kThenTryEvery = 32;
+
 }  // namespace
 
 std::string Compress(std::string_view bytes, int level) {
@@ -47,6 +50,18 @@ Result<std::string> Decompress(std::string_view frame, size_t limit) {
                     std::string("decompress: the frame is damaged: ") + ZSTD_getErrorName(got));
   TENON_EXPECT_PEER(got == size, "decompress: the frame holds fewer bytes than it claims");
   return bytes;
+}
+
+std::optional<std::string> PieceCompressor::Try(std::string_view piece) {
+  if (piece.size() < kTooSmallToTry) return std::nullopt;
+  if (not_paid_ >= kGiveUpAfter && ++not_paid_ % kThenTryEvery != 0) return std::nullopt;
+  std::string frame = Compress(piece, level_);
+  if (frame.size() + piece.size() / 10 < piece.size()) {
+    not_paid_ = 0;
+    return frame;
+  }
+  ++not_paid_;
+  return std::nullopt;
 }
 
 }  // namespace tenon

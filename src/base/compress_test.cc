@@ -45,5 +45,25 @@ TEST(CompressTest, JunkBehindTheFrameIsCorrupt) {
   EXPECT_EQ(Decompress(frame, 1 << 20).error().kind, ErrorKind::kCorrupt);
 }
 
+TEST(PieceCompressorTest, WhatDoesNotBecomeSmallerGoesAsItIs) {
+  PieceCompressor compressor;
+  EXPECT_FALSE(compressor.Try("too small"));
+  EXPECT_FALSE(compressor.Try(Compress(Sample())));
+  const auto text = compressor.Try(Sample());
+  ASSERT_TRUE(text.has_value());
+  EXPECT_EQ(*Decompress(*text, 1 << 20), Sample());
+}
+
+TEST(PieceCompressorTest, AStreamThatBecomesTextIsNoticed) {
+  PieceCompressor compressor;
+  const std::string dense = Compress(Sample());
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(compressor.Try(dense));
+  int pieces = 1;
+  while (!compressor.Try(Sample())) ++pieces;
+  EXPECT_GT(pieces, 1);  // not every piece is tried any more
+  EXPECT_LE(pieces, 33);
+  EXPECT_TRUE(compressor.Try(Sample()));
+}
+
 }  // namespace
 }  // namespace tenon

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/compress.h"
 #include "base/file.h"
 
 namespace tenon::runner {
@@ -21,6 +22,10 @@ namespace {
 constexpr int64_t kLookEveryUs = 250'000;
 constexpr int64_t kSilenceUs = 5'000'000;
 constexpr size_t kPiece = 1u << 20;
+// A link that takes in less is helped by compression; a faster one would wait for it.
+constexpr int64_t kSlowBytesPerUs = 50;
+// Pieces that a slow link gets compressed before it is looked at again.
+constexpr int kSlowPieces = 64;
 constexpr int64_t kMaxMode = 07777;
 // A read that brings less than this need not be told of the file's end.
 constexpr size_t kMaxFollowed = 1024;
@@ -82,7 +87,10 @@ class Following {
   Following(ServeLink& link, FileWatch& watch, const std::vector<NamedFile>& files,
             std::string lock)
       : link_(link), watch_(watch), lock_(std::move(lock)) {
-    for (const NamedFile& file : files) files_.push_back({file.path, file.position, {}, 0, false});
+    for (const NamedFile& file : files) {
+      files_.emplace_back().path = file.path;
+      files_.back().sent = file.position;
+    }
   }
 
   Status Run() {
@@ -113,6 +121,7 @@ class Following {
     UniqueFd fd;
     ino_t inode = 0;
     bool there = false;
+    PieceCompressor compressor;
   };
 
   Status Send(const json::Object& head) {
@@ -174,17 +183,38 @@ class Following {
     }
     const size_t length =
         std::min<uint64_t>(static_cast<uint64_t>(now.st_size) - file.sent, kPiece);
-    TENON_TRY_VOID(link_.SendFromFile({{"file", index}, {"offset", file.sent}}, file.fd.get(),
-                                      file.sent, length));
+    json::Object head{{"file", index}, {"offset", file.sent}};
+    TENON_TRY(const auto compressed, Compressed(file, length));
+    if (compressed) {
+      head["zstd"] = true;
+      TENON_TRY_VOID(link_.Send(head, *compressed));
+    } else {
+      const int64_t began_us = Now();
+      TENON_TRY_VOID(link_.SendFromFile(head, file.fd.get(), file.sent, length));
+      const int64_t took_us = Now() - began_us;
+      if (static_cast<int64_t>(length) < took_us * kSlowBytesPerUs) slow_pieces_ = kSlowPieces;
+    }
     file.sent += length;
     last_sent_us_ = Now();
     return true;
+  }
+
+  // nullopt: better as it is.
+  Result<std::optional<std::string>> Compressed(File& file, size_t length) {
+    if (slow_pieces_ == 0) return std::optional<std::string>();
+    --slow_pieces_;
+    piece_.resize(length);
+    TENON_TRY(const size_t got, ReadAt(file.fd.get(), piece_, file.sent));
+    if (got < length) return std::optional<std::string>();
+    return file.compressor.Try(piece_);
   }
 
   ServeLink& link_;
   FileWatch& watch_;
   const std::string lock_;
   std::vector<File> files_;
+  std::string piece_;
+  int slow_pieces_ = 0;
   std::optional<bool> told_held_;
   int64_t last_sent_us_ = 0, looked_us_ = 0;
 };

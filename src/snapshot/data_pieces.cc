@@ -12,11 +12,6 @@ namespace tenon::snapshot {
 namespace {
 
 constexpr int kLevel = 1;
-constexpr size_t kTooSmallToTry = 128;
-// After this many pieces that did not become smaller the rest of the file goes as it is.
-constexpr int kGiveUpAfter = 4;
-
-bool Pays(size_t compressed, size_t raw) { return compressed + raw / 10 < raw; }
 
 bool ParseNumber(std::string_view text, uint64_t* number) {
   const auto read = std::from_chars(text.data(), text.data() + text.size(), *number);
@@ -28,7 +23,7 @@ bool ParseNumber(std::string_view text, uint64_t* number) {
 Status SendDataPieces(int fd, const DataFile& file, size_t index, uint64_t offset,
                       const PutDataPiece& put) {
   std::string buffer(kDataPiece, '\0');
-  int not_paid = 0;
+  PieceCompressor compressor(kLevel);
   do {
     const size_t want = static_cast<size_t>(std::min<uint64_t>(kDataPiece, file.size - offset));
     TENON_TRY(const size_t count, ReadAt(fd, std::span(buffer.data(), want), offset));
@@ -38,15 +33,10 @@ Status SendDataPieces(int fd, const DataFile& file, size_t index, uint64_t offse
     json::Object head{{"op", "data-piece"},
                       {"file", static_cast<int64_t>(index)},
                       {"offset", static_cast<int64_t>(offset)}};
-    std::string body;
-    if (count >= kTooSmallToTry && not_paid < kGiveUpAfter) {
-      body = Compress(std::string_view(buffer).substr(0, count), kLevel);
-      const bool pays = Pays(body.size(), count);
-      not_paid = pays ? 0 : not_paid + 1;
-      if (pays) head["zstd"] = true;
-    }
-    if (!head.contains("zstd")) body = buffer.substr(0, count);
-    TENON_TRY_VOID(put(std::move(head), std::move(body)));
+    const std::string_view piece = std::string_view(buffer).substr(0, count);
+    auto compressed = compressor.Try(piece);
+    if (compressed) head["zstd"] = true;
+    TENON_TRY_VOID(put(std::move(head), compressed ? std::move(*compressed) : std::string(piece)));
     offset += count;
   } while (offset < file.size);
   return {};

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/compress.h"
 #include "base/file.h"
 #include "snapshot/le.h"
 #include "snapshot/pack.h"
@@ -23,16 +22,11 @@ constexpr size_t kPiece = 1u << 20;
 constexpr size_t kMaxBody = 64u << 20;
 constexpr size_t kEntryHead = 32 + 4;
 constexpr int kBatchLevel = 3, kPieceLevel = 1;
-// After this many pieces that did not become smaller the rest of the object goes as it is.
-constexpr int kGiveUpAfter = 4;
-constexpr size_t kTooSmallToTry = 128;
 // A cut costs at most this much.
 constexpr uint64_t kFlushEvery = 64u << 20;
 // Nobody sends so many large objects at the same time.
 constexpr size_t kMaxOpen = 16;
 constexpr int kOpenTries = 100;
-
-bool Pays(size_t compressed, size_t raw) { return compressed + raw / 10 < raw; }
 
 }  // namespace
 
@@ -55,7 +49,7 @@ Status ObjectSender::Send(const Hash& hash, uint64_t size, uint64_t offset) {
 
 Status ObjectSender::SendLarge(const Hash& hash, uint64_t size, uint64_t offset) {
   TENON_TRY_VOID(Flush());
-  not_paid_ = 0;
+  PieceCompressor compressor(kPieceLevel);
   std::string piece;
   uint64_t read = 0, sent = offset;
   const auto wrong_size = [&] {
@@ -69,9 +63,7 @@ Status ObjectSender::SendLarge(const Hash& hash, uint64_t size, uint64_t offset)
                       {"total", static_cast<int64_t>(size)}};
     sent += piece.size();
     raw_bytes_ += piece.size();
-    Status put = PutBody(std::move(head), piece, kPieceLevel);
-    piece.clear();
-    return put;
+    return PutBody(std::move(head), std::exchange(piece, {}), compressor);
   };
   Status sent_all = store_.ReadTo(hash, [&](std::string_view bytes) -> Status {
     const uint64_t skip = std::min<uint64_t>(bytes.size(), offset - std::min(offset, read));
@@ -94,24 +86,17 @@ Status ObjectSender::SendLarge(const Hash& hash, uint64_t size, uint64_t offset)
 
 Status ObjectSender::Flush() {
   if (batch_.empty()) return {};
-  not_paid_ = 0;
-  const std::string body = std::exchange(batch_, {});
-  return PutBody({{"op", "objects"}}, body, kBatchLevel);
+  PieceCompressor compressor(kBatchLevel);
+  return PutBody({{"op", "objects"}}, std::exchange(batch_, {}), compressor);
 }
 
-Status ObjectSender::PutBody(json::Object head, std::string_view body, int level) {
-  if (body.size() >= kTooSmallToTry && not_paid_ < kGiveUpAfter) {
-    std::string compressed = Compress(body, level);
-    if (Pays(compressed.size(), body.size())) {
-      not_paid_ = 0;
-      head["zstd"] = true;
-      sent_bytes_ += compressed.size();
-      return put_(std::move(head), std::move(compressed));
-    }
-    ++not_paid_;
+Status ObjectSender::PutBody(json::Object head, std::string body, PieceCompressor& compressor) {
+  if (auto compressed = compressor.Try(body)) {
+    head["zstd"] = true;
+    body = std::move(*compressed);
   }
   sent_bytes_ += body.size();
-  return put_(std::move(head), std::string(body));
+  return put_(std::move(head), std::move(body));
 }
 
 // --- receiving ---

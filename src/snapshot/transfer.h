@@ -17,6 +17,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/compress.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/result.h"
@@ -80,12 +81,11 @@ class ObjectSender {
 
  private:
   Status SendLarge(const Hash& hash, uint64_t size, uint64_t offset);
-  Status PutBody(json::Object head, std::string_view body, int level);
+  Status PutBody(json::Object head, std::string body, PieceCompressor& compressor);
 
   const ObjectStore& store_;
   Put put_;
   std::string batch_;
-  int not_paid_ = 0;  // pieces of the present object, one after the other
   uint64_t raw_bytes_ = 0, sent_bytes_ = 0;
 };
 

@@ -230,6 +230,24 @@ def test_a_lock_that_is_not_there_is_held_by_nobody(agent, tmp_path):
     assert followed.events[0] == ("locked", False, [0])
 
 
+def test_a_slow_link_gets_text_in_fewer_bytes(agent, tmp_path):
+    text = b"".join(b"step %d loss %f\n" % (i, 1 / (i + 1)) for i in range(1_000_000))
+    dense = os.urandom(3 << 20)
+    (tmp_path / "text").write_bytes(text)
+    (tmp_path / "dense").write_bytes(dense)
+    agent.send("follow", files=[{"path": str(tmp_path / name), "offset": 0} for name in ("text", "dense")])
+    time.sleep(0.5)
+    got, sent = [b"", b""], [0, 0]
+    while [len(one) for one in got] != [len(text), len(dense)]:
+        told = agent.receive()
+        assert told["offset"] == len(got[told["file"]])
+        got[told["file"]] += told.body
+        sent[told["file"]] += told.sent
+    assert got == [text, dense]
+    assert sent[0] < len(text) / 2, "the agent has waited long for the first pieces, and compresses the others"
+    assert sent[1] == len(dense)
+
+
 def test_follow_is_not_silent_for_long(agent, tmp_path):
     followed = Followed(agent, [(tmp_path / "never", 0)])
     assert followed.step(20) == ("alive", True)
@@ -246,7 +264,8 @@ def test_follow_ends_when_the_client_goes(runner, tmp_path):
 def test_a_slow_reader_costs_no_memory(agent, tmp_path):
     size = 300 << 20
     with open(tmp_path / "big", "wb") as file:
-        file.truncate(size)
+        for _ in range(300):
+            file.write(os.urandom(1 << 20))
     agent.send("follow", files=[{"path": str(tmp_path / "big"), "offset": 0}])
     time.sleep(0.5)
 

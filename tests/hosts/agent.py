@@ -14,15 +14,18 @@ import struct
 import subprocess
 import time
 
+from e2e.journal_py import unzstd
+
 GREETING = b"tenon-agent 1\n"
 
 
 class Answer(dict):
-    """The head of a frame, with its body."""
+    """The head of a frame, with its body, which was `sent` bytes long on its way."""
 
     def __init__(self, head, body):
         super().__init__(head)
-        self.body = body
+        self.sent = len(body)
+        self.body = unzstd(body) if head.get("zstd") else body
 
 
 class Gone(Exception):
