@@ -89,8 +89,9 @@ std::optional<std::string> AskLine(const std::string& question, bool hidden) {
   const UniqueFd terminal = OpenTerminal();
   if (!terminal.valid()) return std::nullopt;
   FlushOut();
-  (void)WriteAll(terminal.get(), ForTerminal(question)).ok();
+  // Quiet before the question is read: some type, or are programs, that do not wait.
   const Hidden quiet(terminal.get(), hidden);
+  (void)WriteAll(terminal.get(), ForTerminal(question)).ok();
   return ReadLine(terminal.get());
 }
 

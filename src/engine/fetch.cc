@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/fetch.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <unordered_set>
 
 #include "base/file.h"
 #include "engine/runs.h"
+#include "journal/writer.h"
 #include "run/layout.h"
 #include "snapshot/transfer.h"
 #include "snapshot/tree_read.h"
@@ -167,10 +165,9 @@ Status SecureFetched(const Context& context, const std::string& run_id) {
   const run::RunFolder folder(context.home, run_id);
   for (const std::string_view segment : kCopied) {
     if (LengthOfCopy(folder, segment) == 0) continue;
-    TENON_TRY(const UniqueFd fd, OpenFile(folder.segment(segment), O_RDONLY));
-    if (::fsync(fd.get()) != 0) return FromErrno("saving " + folder.segment(segment), errno);
+    TENON_TRY_VOID(journal::SyncSegment(folder.segment(segment)));
   }
-  return FsyncDir(folder.path());
+  return {};
 }
 
 }  // namespace tenon::engine

@@ -292,4 +292,10 @@ uint64_t Writer::last_record() const { return impl_->last; }
 uint64_t Writer::size() const { return impl_->size; }
 uint64_t Writer::torn_bytes() const { return impl_->torn; }
 
+Status SyncSegment(const std::string& path) {
+  TENON_TRY(const UniqueFd fd, OpenFile(path, O_RDONLY));
+  if (::fdatasync(fd.get()) != 0) return FromErrno("sync " + path, errno);
+  return FsyncDir(DirName(path));
+}
+
 }  // namespace tenon::journal

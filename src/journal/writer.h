@@ -63,6 +63,9 @@ class Writer {
   std::unique_ptr<Impl> impl_;
 };
 
+// The same for a segment that is complete, as a copy of one.
+Status SyncSegment(const std::string& path);
+
 }  // namespace tenon::journal
 
 #endif  // TENON_JOURNAL_WRITER_H_
