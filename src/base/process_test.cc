@@ -243,8 +243,9 @@ TEST(CaptureTest, OutputBeyondTheLimitIsDroppedNotBlocked) {
 }
 
 TEST(CaptureTest, ATimeoutEndsTheChildAndItsChildren) {
-  auto result = RunAndCapture({"sh", "-c", "sleep 1000 & echo $!; wait"}, "/", "", 300);
+  auto result = RunAndCapture({"sh", "-c", "sleep 1000 & echo $!; wait"}, "/", "", 3000);
   ASSERT_TRUE(result.ok());
+  ASSERT_FALSE(result->out.empty());
   EXPECT_TRUE(result->timed_out);
   EXPECT_EQ(result->status.signal, SIGKILL);
   pid_t grandchild = static_cast<pid_t>(std::stol(result->out));

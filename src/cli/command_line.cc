@@ -212,6 +212,9 @@ CommandLine::CommandLine(Session& session, Program program, const std::vector<st
   const bool az = program == Program::kAz;
   root_ = std::make_unique<CLI::App>(az ? kAboutAz : kAbout, az ? "az ml" : "tenon");
   root_->formatter(std::make_shared<HelpFormatter>());
+  // One command, and one below a group (they inherit it): every further word is an argument, also
+  // one that is the name of a command.
+  root_->require_subcommand(0, 1);
   if (!az) root_->set_version_flag("--version", "tenon " TENON_VERSION);
   root_->footer(az ? "`az ml GROUP COMMAND --help` shows options and examples of each. Groups that "
                      "are not here, and everything but `ml`, go to the next az on the PATH."

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looking at targets and taking them away: list, show, detach.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
+#include <set>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
 #include "cli/print.h"
 #include "cli/target_host.h"
+#include "engine/runs.h"
 #include "project/config_file.h"
 #include "project/run_configuration.h"
 #include "project/target.h"
@@ -159,7 +162,7 @@ Result<int> Show(Session& session, const std::string& name) {
     object["host"] = FactsJson(*host);
   }
   PrintListing(session, object, table);
-  if (host && !session.WantsJson()) {
+  if (host && !session.WantsJson() && session.globals.output != "tsv") {
     const auto key = engine::ParseHostKey(host->host_key);
     PrintOut("\nhost " + host->id +
              (key.ok() ? ", host key " + key->type + " " + key->fingerprint : "") + "\n" +
@@ -184,7 +187,61 @@ std::vector<std::string> FilesOf(const Project& project, const std::string& name
   return files;
 }
 
-Result<int> Detach(Session& session, const std::string& name, bool yes) {
+// Whether another target that is still there leads to the machine.
+bool IsUsedByOthers(const engine::HostRecord& host, const Project& project,
+                    const std::string& name) {
+  for (const auto& [root, target] : host.users) {
+    if (root == project.root && target == name) continue;
+    Project other;
+    other.root = root;
+    if (!project::ConfigFile(other, target, ".compute")) continue;
+    const Result<Target> read = project::ReadTarget(other, target);
+    // A file that cannot be read may be mended.
+    if (!read.ok() || HostIdForTarget(*read) == host.id) return true;
+  }
+  return false;
+}
+
+// The machines that are forgotten with a target: the one it leads to, and those it led to before,
+// as far as no other target needs them.
+Result<std::vector<engine::HostRecord>> MachinesOf(Session& session, const Project& project,
+                                                   const std::string& name) {
+  std::vector<engine::HostRecord> found;
+  const Result<Target> target = project::ReadTarget(project, name);
+  const std::string id = target.ok() ? HostIdForTarget(*target) : std::string();
+  const Result<engine::Context*> context = session.Context();
+  if (!context.ok()) return found;
+  TENON_TRY(auto hosts, engine::ListHosts((*context)->home));
+  const std::pair<std::string, std::string> user(project.root, name);
+  for (engine::HostRecord& host : hosts) {
+    const bool its = host.id == id || std::count(host.users.begin(), host.users.end(), user) > 0;
+    if (its && !IsUsedByOthers(host, project, name)) found.push_back(std::move(host));
+  }
+  return found;
+}
+
+// A run whose machine is forgotten can be neither watched nor canceled.
+Status CheckNoRunGoesOn(Session& session, const std::vector<engine::HostRecord>& hosts) {
+  if (hosts.empty()) return {};
+  TENON_TRY(engine::Context * context, session.Context());
+  TENON_TRY_VOID(engine::Refresh(*context));
+  TENON_TRY(history::HistoryStore * store, context->History());
+  history::RunQuery query;
+  query.unfinished_only = query.include_hidden = query.include_untracked = true;
+  TENON_TRY(const auto rows, store->List(query));
+  std::vector<std::string> going;
+  for (const history::RunRow& row : rows) {
+    const auto is_its = [&](const engine::HostRecord& host) { return host.id == row.spec.host; };
+    if (std::any_of(hosts.begin(), hosts.end(), is_its)) going.push_back(row.spec.id);
+  }
+  if (going.empty()) return {};
+  return Invalid("runs go on there, as far as is known here: " + Join(going, ", "))
+      .WithHint(
+          "`tenon ps` goes and looks; `tenon cancel RUN` ends one; `--force` detaches all the "
+          "same");
+}
+
+Result<int> Detach(Session& session, const std::string& name, bool yes, bool force) {
   TENON_TRY(const Project project, OpenFiles(session));
   if (!project::ConfigFile(project, name, ".compute")) {
     if (project::IsBuiltInTarget(name)) {
@@ -193,12 +250,10 @@ Result<int> Detach(Session& session, const std::string& name, bool yes) {
     return project::NoSuchTarget(project, name);
   }
   const std::vector<std::string> files = FilesOf(project, name);
-  const Result<Target> target = project::ReadTarget(project, name);
-  auto host = target.ok() ? Known(session, *target) : std::nullopt;
-  // Another project may lead to the same machine by its address alone.
-  if (host && (host->target != name || host->project_root != project.root)) host.reset();
+  TENON_TRY(const auto hosts, MachinesOf(session, project, name));
+  if (!force) TENON_TRY_VOID(CheckNoRunGoesOn(session, hosts));
   if (!yes) {
-    const std::string more = host ? ", and forget the machine's host key and secrets" : "";
+    const std::string more = hosts.empty() ? "" : ", and forget the machine's host key and secrets";
     TENON_TRY(const bool answer,
               AskYes("Remove " + ForTerminal(Join(files, " and ")) + more + "?", "--yes"));
     if (!answer) {
@@ -212,11 +267,12 @@ Result<int> Detach(Session& session, const std::string& name, bool yes) {
     removed.emplace_back(json::EncodeBytes(file));
     if (!session.WantsJson()) PrintOut("removed " + ForTerminal(file) + "\n");
   }
-  if (host) {
+  std::set<std::string> said;
+  for (const engine::HostRecord& host : hosts) {
     TENON_TRY(engine::Context * context, session.Context());
-    TENON_TRY_VOID(engine::ForgetEverything(*context, host->id));
-    if (!session.WantsJson())
-      PrintOut("forgot the machine at " + ForTerminal(host->address) + "\n");
+    TENON_TRY_VOID(engine::ForgetEverything(*context, host.id));
+    if (!session.WantsJson() && said.insert(host.address).second)
+      PrintOut("forgot the machine at " + ForTerminal(host.address) + "\n");
   }
   if (session.WantsJson()) {
     PrintListing(session,
@@ -260,15 +316,19 @@ Command ComputeTargetDetachCommand() {
       {{"computetarget", "detach"}},
       "Remove a target's files from the project",
       "Removes NAME.compute and the NAME.runconfig that uses it, after asking, and forgets the "
-      "machine's host key and secrets. Nothing happens on the machine itself; `tenon host clean` "
-      "removes what Tenon keeps there.",
+      "machine's host key and secrets unless another target leads to it. Nothing happens on the "
+      "machine itself; `tenon host clean` removes what Tenon keeps there. Not while runs go on "
+      "there, unless --force.",
       {"tenon computetarget detach my_dsvm", "tenon computetarget detach my_dsvm --yes"},
       [](CLI::App& app, const std::vector<std::string>&) -> Action {
         auto name = std::make_shared<std::string>();
         auto yes = std::make_shared<bool>(false);
+        auto force = std::make_shared<bool>(false);
         app.add_option("NAME,-n,--name", *name, "The target")->required();
         app.add_flag("-y,--yes", *yes, "Do not ask");
-        return [name, yes](Session& session) { return Detach(session, *name, *yes); };
+        app.add_flag("--force", *force, "Also while runs go on there");
+        return
+            [name, yes, force](Session& session) { return Detach(session, *name, *yes, *force); };
       }};
 }
 

@@ -85,14 +85,32 @@ Result<std::string> KeyFilePath(const std::string& file) {
   return path;
 }
 
-// The machine this target led to before, when it is attached anew; else a new one.
-std::string IdFor(const project::Project& project, const std::string& name) {
-  const auto before = project::ReadTarget(project, name);
-  if (before.ok() && !before->password_reference.empty()) {
-    const std::string id = HostIdForTarget(*before);
-    if (!id.empty()) return id;
+// The machine this target led to before, when it is attached anew: the same user, and the same host
+// key where it can be asked for. Else a new one; what is known of the old one stays, for its runs.
+Result<std::string> IdFor(Session& session, const project::Project& project,
+                          const AttachOptions& options) {
+  const project::AttachRequest& request = options.request;
+  const auto before = project::ReadTarget(project, request.name);
+  if (!before.ok() || before->password_reference.empty()) return RandomHex(16);
+  const std::string id = HostIdForTarget(*before);
+  if (id.empty()) return RandomHex(16);
+  HostRecord old;
+  old.address = before->address.value;
+  old.port = static_cast<int>(before->port.value);
+  old.user = before->username.value;
+  TENON_TRY(engine::Context * context, session.Context());
+  if (Result<HostRecord> known = engine::ReadHost(context->home, id); known.ok()) {
+    old = *std::move(known);
   }
-  return RandomHex(16);
+  if (old.user != request.username) return RandomHex(16);
+  if (!old.host_key.empty() && request.force && !options.no_check) {
+    HostRecord now = old;
+    now.address = request.address;
+    now.port = static_cast<int>(request.port);
+    const auto key = engine::LookAtHost(*context, now);
+    if (key.ok()) return key->line == old.host_key ? id : RandomHex(16);
+  }
+  return old.address == request.address && old.port == request.port ? id : RandomHex(16);
 }
 
 Result<GivenSecrets> SecretsOf(const AttachOptions& options) {
@@ -126,10 +144,21 @@ HostRecord NewHost(const project::Project& project, const AttachOptions& options
   return host;
 }
 
-// -k: a pair of our own. True when the machine knows it now.
-Result<bool> UseOwnKey(engine::Context& context, const AttachOptions& options, HostRecord* host,
-                       GivenSecrets* given) {
-  TENON_TRY(const engine::KeyPair pair, engine::MakeKeyPair(context, *host));
+// No target is there yet that `secrets set` could store a password for: `hint` instead.
+Error ForAttach(Error error, std::string hint) {
+  if (error.kind == ErrorKind::kDenied &&
+      error.hint.find("`tenon secrets set ") != std::string::npos) {
+    error.hint = std::move(hint);
+  }
+  return error;
+}
+
+// -k: a pair of our own. The line that the user has to append there; "" when the machine knows it
+// now.
+Result<std::string> UseOwnKey(Session& session, const AttachOptions& options, HostRecord* host,
+                              GivenSecrets* given) {
+  TENON_TRY(engine::Context * context, session.Context());
+  TENON_TRY(const engine::KeyPair pair, engine::MakeKeyPair(*context, *host));
   const std::string where = host->user + " on " + host->address;
   if (!given->password && HasTerminal()) {
     auto typed =
@@ -142,42 +171,57 @@ Result<bool> UseOwnKey(engine::Context& context, const AttachOptions& options, H
               AskYesOnTerminal("Append the key to ~/.ssh/authorized_keys of " + where + "?");
   }
   if (install) {
-    TENON_TRY_VOID(engine::InstallPublicKey(context, *host, given, pair.public_line));
+    Status put = engine::InstallPublicKey(*context, *host, given, pair.public_line);
+    if (!put.ok()) {
+      return ForAttach(std::move(put).error(),
+                       "attach again with the right password (`--password-stdin`), or with none "
+                       "and append the key yourself");
+    }
     PrintErr("the key was put into ~/.ssh/authorized_keys of " + ForTerminal(where) + "\n");
   } else {
     PrintErr("Append this line to ~/.ssh/authorized_keys of " + ForTerminal(where) + ":\n");
-    PrintOut(pair.public_line + "\n");
-    FlushOut();
+    if (session.WantsJson()) {
+      PrintErr(pair.public_line + "\n");
+    } else {
+      PrintOut(pair.public_line + "\n");
+      FlushOut();
+    }
     PrintErr("for instance there: echo " + ShellQuote(pair.public_line) +
              " >> ~/.ssh/authorized_keys\n");
   }
   host->identity_file = pair.file;
   given->password.reset();  // it was for this alone
-  return install;
+  return install ? std::string() : pair.public_line;
 }
 
 struct Outcome {
   project::Attached attached;
   std::optional<HostRecord> host;
   bool checked = false;
+  std::string public_key;  // -k: the line that the user has to append there
 };
 
 // Everything between "the words are understood" and "the files are written".
 Result<HostRecord> GetToKnow(Session& session, const AttachOptions& options, HostRecord host,
-                             GivenSecrets* given, bool* checked) {
+                             GivenSecrets* given, Outcome* out) {
   TENON_TRY(engine::Context * context, session.Context());
   if (!options.no_check) {
     TENON_TRY_VOID(AgreeOnHostKey(session, options.host_key, &host));
     // The key is agreed to: from here on secrets may be asked for and sent.
   }
-  *checked = !options.no_check;
+  out->checked = !options.no_check;
   if (options.make_key) {
     if (options.no_check) given->password.reset();
-    TENON_TRY(const bool installed, UseOwnKey(*context, options, &host, given));
-    *checked = installed;
+    TENON_TRY(out->public_key, UseOwnKey(session, options, &host, given));
+    out->checked = out->public_key.empty();
   }
-  if (!*checked) return host;
-  return engine::TryHost(*context, std::move(host), given);
+  if (!out->checked) return host;
+  Result<HostRecord> learned = engine::TryHost(*context, std::move(host), given);
+  if (learned.ok()) return learned;
+  return ForAttach(std::move(learned).error(),
+                   options.make_key
+                       ? "attach again with the password, without `-k`"
+                       : "attach again with the right password (`--password-stdin`), or with `-k`");
 }
 
 Result<Outcome> AttachMachine(Session& session, AttachOptions& options,
@@ -188,7 +232,7 @@ Result<Outcome> AttachMachine(Session& session, AttachOptions& options,
   if (!key_file.empty() && options.make_key) {
     return Invalid("-k and --private-key-file exclude each other");
   }
-  const std::string id = IdFor(project, request.name);
+  TENON_TRY(const std::string id, IdFor(session, project, options));
   request.password_reference = project::PasswordReference(request.name, request.username, id);
   TENON_TRY(const project::Attached planned, project::CheckAttach(project, request));
   TENON_TRY(GivenSecrets given, SecretsOf(options));
@@ -196,7 +240,7 @@ Result<Outcome> AttachMachine(Session& session, AttachOptions& options,
   host.type = planned.type;
   host.identity_file = key_file;
   Outcome out;
-  TENON_TRY(out.host, GetToKnow(session, options, std::move(host), &given, &out.checked));
+  TENON_TRY(out.host, GetToKnow(session, options, std::move(host), &given, &out));
   TENON_TRY(out.attached, project::Attach(project, request));
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY_VOID(engine::RememberHost(*context, *out.host, given));
@@ -226,6 +270,9 @@ void PrintOutcome(const Session& session, const std::string& name, const Outcome
     object["host_key"] = outcome.host->host_key.empty() ? json::Value(nullptr)
                                                         : json::Value(HostKeyJson(*outcome.host));
     if (outcome.checked) object["host"] = FactsJson(*outcome.host);
+    if (!outcome.public_key.empty()) {
+      object["public_key"] = json::EncodeBytes(outcome.public_key);
+    }
   }
   PrintListing(session, object, Table({}));
   FlushOut();

@@ -43,7 +43,14 @@ std::string IdNow(const project::Project& project, const std::string& name) {
   return target.ok() ? HostIdForTarget(*target) : std::string();
 }
 
-// Without a reference in the file a machine is known by its address; then what is known moves on.
+// Two records of one target and one machine.
+bool IsSame(const engine::HostRecord& a, const engine::HostRecord& b) {
+  return a.target == b.target && a.project_root == b.project_root && a.host_key == b.host_key &&
+         a.user == b.user && a.address == b.address && a.port == b.port;
+}
+
+// Without a reference in the file a machine is known by its address; then what is known is copied
+// to its new id. Runs keep the id they were sent to, so the old ones lead to the new address too.
 Status TakeAlong(Session& session, const project::Project& project, const std::string& name,
                  const std::string& before) {
   const auto target = project::ReadTarget(project, name);
@@ -56,16 +63,21 @@ Status TakeAlong(Session& session, const project::Project& project, const std::s
     secrets::Store store(context->home.root());
     TENON_TRY(const auto password, store.Get(secrets::PasswordName(before)));
     TENON_TRY(const auto passphrase, store.Get(secrets::PassphraseName(before)));
-    known->id = now;
-    TENON_TRY_VOID(engine::RememberHost(*context, *known, {password, passphrase}));
-    TENON_TRY_VOID(engine::ForgetHost(context->home, before));
-    for (const std::string& old :
-         {secrets::PasswordName(before), secrets::PassphraseName(before)}) {
-      const Status removed = store.Remove(old);
-      if (!removed.ok() && removed.error().kind != ErrorKind::kNotFound) return removed;
-    }
+    engine::HostRecord copy = *known;
+    copy.id = now;
+    TENON_TRY_VOID(engine::RememberHost(*context, std::move(copy), {password, passphrase}));
   }
-  TENON_TRY_VOID(HostForTarget(session, project, *target));
+  TENON_TRY(const engine::HostRecord host, HostForTarget(session, project, *target));
+  if (host.user != known->user) return {};  // another account, with other runs
+  if (host.address == known->address && host.port == known->port) return {};
+  TENON_TRY(const auto hosts, engine::ListHosts(context->home));
+  for (const engine::HostRecord& other : hosts) {
+    if (other.id == host.id || !IsSame(other, *known)) continue;
+    TENON_TRY_VOID(engine::UpdateHost(context->home, other.id, [&](engine::HostRecord& record) {
+      record.address = host.address;
+      record.port = host.port;
+    }));
+  }
   return {};
 }
 

@@ -37,15 +37,13 @@ json::Object ToJson(const engine::Moved& moved, const std::string& name) {
           {"removed_files", moved.removed}};
 }
 
-// A name from a folder's: "My faces" becomes "My_faces".
-std::string NameFor(std::string_view folder) {
+// The folder's own name. Nothing is replaced in it: two folders would become one data set, and the
+// second put would delete the first.
+Result<std::string> NameFor(std::string_view folder) {
   while (folder.ends_with('/')) folder.remove_suffix(1);
   std::string name(BaseName(folder));
-  for (char& c : name) {
-    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '.' || c == '_' || c == '-';
-    if (!good) c = '_';
-  }
+  Status good = engine::CheckDataName(name);
+  if (!good.ok()) return std::move(good).error().WithHint("give it one: `--name NAME`");
   return name;
 }
 
@@ -69,7 +67,9 @@ Result<int> Put(Session& session, Options options) {
   {
     TerminalReporter reporter({});
     TENON_TRY(const engine::DataScan scan, engine::ScanHere(*context, options.folder, reporter));
-    if (options.name.empty()) options.name = NameFor(scan.root);
+    if (options.name.empty()) {
+      TENON_TRY(options.name, NameFor(scan.root));
+    }
     TENON_TRY_VOID(engine::CheckDataName(options.name));
     SayWhatIsLeftOut(scan.skipped);
     TENON_TRY(moved,

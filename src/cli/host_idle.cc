@@ -26,21 +26,23 @@ Result<int> Act(Session& session, const Options& options) {
   }
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY(const engine::Place place, context->At(host.id));
-  TENON_TRY(const engine::IdleState state, options.start  ? engine::StartIdleWatch(place)
-                                           : options.stop ? engine::StopIdleWatch(place)
+  TENON_TRY(const engine::IdleState state, options.start  ? engine::StartIdleWatch(*context, place)
+                                           : options.stop ? engine::StopIdleWatch(*context, place)
                                                           : engine::LookAtIdleWatch(place));
   if (session.WantsJson()) {
     PrintValue(session, json::Object{{"target", json::EncodeBytes(host.target)},
                                      {"watching", state.watching},
                                      {"idle_since_us", state.idle_since_us},
+                                     {"after_us", state.after_us},
+                                     {"command", json::EncodeBytes(state.command)},
                                      {"last", json::EncodeBytes(state.last)}});
     return 0;
   }
   const int64_t now_us = context->clock->NowUs();
   PrintOut(
       ForTerminal(host.target) + ": " +
-      (state.watching ? "a watcher is there; `" + ForTerminal(host.idle_command) + "` runs after " +
-                            engine::ShortDuration(host.idle_after_us) + " idle"
+      (state.watching ? "a watcher is there; `" + ForTerminal(state.command) + "` runs after " +
+                            engine::ShortDuration(state.after_us) + " idle"
                       : "no watcher is there; nothing turns it off") +
       (state.idle_since_us > 0 ? "; idle since " + AgoWords(state.idle_since_us, now_us) : "") +
       "\n");
@@ -55,7 +57,7 @@ Command HostIdleCommand() {
           "Show, start or end the watcher that stops an idle machine",
           "A target with `whenIdle: {after: 30m, run: COMMAND}` gets a watcher with each submit: a "
           "small process there that runs the command once no run has been alive for so long, and "
-          "ends. Without `whenIdle` there is none.",
+          "ends. Without `whenIdle` there is none: the next submit ends it.",
           {"tenon host idle my_dsvm", "tenon host idle my_dsvm --stop"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();

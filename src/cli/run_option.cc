@@ -32,11 +32,16 @@ Result<journal::RunView> RunOption::GoAndGet(Session& session, const std::string
   TENON_TRY(engine::Context * context, session.Context());
   TerminalReporter reporter({.show_output = false});
   auto looked = engine::RefreshRun(*context, run_id, engine::Look::kThere, &reporter);
-  // What was known last is still worth showing.
-  if (!looked.ok() && looked.error().kind == ErrorKind::kUnavailable) {
-    PrintErr("warning: " + ForTerminal(looked.error().message) + "; this is what was last heard\n");
-  } else if (!looked.ok() && looked.error().kind != ErrorKind::kDenied) {
-    return std::move(looked).error();
+  if (!looked.ok()) {
+    const bool unreachable = looked.error().kind == ErrorKind::kUnavailable;
+    const bool denied = looked.error().kind == ErrorKind::kDenied;
+    if (!unreachable && !denied) return std::move(looked).error();
+    // What was known last is still worth showing. Here, an index may be read and not written.
+    const auto host = engine::HostOfRun(*context, run_id);
+    if (unreachable || (host.ok() && !host->empty())) {
+      PrintErr("warning: " + ForTerminal(looked.error().message) +
+               "; this is what was last heard\n");
+    }
   }
   TENON_TRY_VOID(engine::RetryAfterRestart(*context, run_id, {}, reporter));
   return engine::GetRun(*context, run_id);

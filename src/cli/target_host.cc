@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/ask.h"
 #include "cli/facts.h"
@@ -15,6 +16,8 @@ namespace tenon::cli {
 namespace {
 
 using engine::HostRecord;
+
+constexpr size_t kManyUsers = 32;
 
 // What the file says about the machine.
 Result<HostRecord> FromFile(const project::Project& project, const project::Target& target) {
@@ -54,6 +57,15 @@ HostRecord Merged(HostRecord known, const HostRecord& file) {
   known.user = file.user;
   known.idle_after_us = file.idle_after_us;
   known.idle_command = file.idle_command;
+  engine::NoteUser(&known);
+  // Of projects that come and go only those that are there.
+  if (known.users.size() > kManyUsers) {
+    std::erase_if(known.users, [](const std::pair<std::string, std::string>& user) {
+      project::Project other;
+      other.root = user.first;
+      return !project::ConfigFile(other, user.second, ".compute");
+    });
+  }
   if (known.asked_root != file.asked_root) {
     known.asked_root = file.asked_root;
     known.root.clear();
@@ -139,6 +151,19 @@ Status Decide(const HostKeyOptions& options, const engine::HostKey& key, const H
   if (!changed.empty()) PrintErr("WARNING:" + changed + "\n");
   if (AskYesOnTerminal("Is that the right machine?")) return {};
   return Denied("the host key was not agreed to; nothing was sent");
+}
+
+// `attach -k` puts the pair under the machine's id.
+bool HasOwnKey(const HostRecord& host) { return host.identity_file.ends_with("/keys/" + host.id); }
+
+Error WithOwnKey(Error error, const HostRecord& host) {
+  if (error.message.find("permission denied") == std::string::npos) return error;
+  error.message += "; the machine does not know the key of this target yet";
+  const auto line = ReadFile(host.identity_file + ".pub", 64 << 10);
+  if (line.ok()) {
+    error.hint = "append this line to ~/.ssh/authorized_keys there: " + ForTerminal(Trim(*line));
+  }
+  return error;
 }
 
 std::string Named(const json::Array& array, const char* member) {
@@ -259,6 +284,7 @@ Error ExplainDenied(Error error, const project::Target& target, const HostRecord
                           target.password.value == project::PasswordForm::kReference &&
                           error.message.find("host key") == std::string::npos;
   if (!ours_lacks) return error;
+  if (HasOwnKey(host)) return WithOwnKey(std::move(error), host);
   error.message +=
       "; the password of this target, if it has one, lies in the keyring of whoever "
       "attached it";

@@ -9,11 +9,14 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "engine/attach_host.h"
 #include "engine/fetch.h"
 #include "engine/mirror.h"
 #include "engine/reach.h"
+#include "engine/runs.h"
 #include "journal/writer.h"
 #include "run/layout.h"
+#include "secrets/store.h"
 
 namespace tenon::engine {
 namespace {
@@ -94,6 +97,26 @@ Status Record(Context& context, const run::RunSpec& spec) {
   return writer.Sync();
 }
 
+// A run that is recorded here, but not the machine it was sent to: that was detached since.
+bool HasLostItsMachine(const Context& context, const Place& far, const std::string& run_id) {
+  if (far.far == nullptr) return false;
+  const auto host = HostOfRun(context, run_id);
+  if (!host.ok() || host->empty()) return false;
+  const auto known = ReadHost(context.home, *host);
+  return !known.ok() && known.error().kind == ErrorKind::kNotFound;
+}
+
+// What is recorded of a run stays as it is; the id in it leads to `far` from now on.
+Status LeadTo(Context& context, const Place& far, const std::string& run_id) {
+  TENON_TRY(const std::string old, HostOfRun(context, run_id));
+  HostRecord record = far.far->record;
+  secrets::Store store(context.home.root());
+  TENON_TRY(const auto password, store.Get(secrets::PasswordName(record.id)));
+  TENON_TRY(const auto passphrase, store.Get(secrets::PassphraseName(record.id)));
+  record.id = old;
+  return RememberHost(context, std::move(record), {password, passphrase});
+}
+
 // The journal, and the true end of a run whose runner is gone.
 Status CopyJournal(Context& context, const Place& far, const std::string& run_id) {
   Mirror mirror(context, far, run_id);
@@ -121,7 +144,8 @@ Result<std::vector<launch::HostedRun>> RunsToAdopt(Context& context, const Place
   TENON_TRY(launch::HostedAnswer there, far.launch->Hosted({}));
   std::erase_if(there.runs, [&](const launch::HostedRun& run) {
     return !run::IsValidRunId(run.run_id) ||
-           !KeyHere(run::RunFolder(context.home, run.run_id).path()).empty();
+           (!KeyHere(run::RunFolder(context.home, run.run_id).path()).empty() &&
+            !HasLostItsMachine(context, far, run.run_id));
   });
   return std::move(there.runs);
 }
@@ -135,8 +159,11 @@ Result<Adopted> Adopt(Context& context, const Place& far, const AdoptRequest& re
   const std::string folder = run::RunFolder(context.home, spec.id).path();
   const std::string here = KeyHere(folder);
   if (!here.empty()) {
-    if (here == spec.key) return Adopted::kKnown;
-    return Invalid("another run is called " + spec.id + " here");
+    if (here != spec.key) return Invalid("another run is called " + spec.id + " here");
+    if (!HasLostItsMachine(context, far, spec.id)) return Adopted::kKnown;
+    TENON_TRY_VOID(LeadTo(context, far, spec.id));
+    TENON_TRY_VOID(RefreshRun(context, spec.id, Look::kThere, &reporter));
+    return Adopted::kNew;
   }
   spec.host = request.host_id;
   // What only the submitting client kept: its own copy of the files, and the changes since the

@@ -12,7 +12,8 @@
 
 namespace tenon::engine {
 
-// The runs at `far` of which nothing is recorded here, newest first.
+// The runs at `far` of which nothing is recorded here, or whose machine was detached since, newest
+// first.
 Result<std::vector<launch::HostedRun>> RunsToAdopt(Context& context, const Place& far);
 
 struct AdoptRequest {
@@ -23,13 +24,15 @@ struct AdoptRequest {
   std::string project_id;
 };
 enum class Adopted {
-  kNew,    // it is known here from now on
+  kNew,    // it is known here from now on, or its machine is again
   kKnown,  // it was already; nothing was done
 };
 // Records the run here (a near segment of ours with its spec), copies its journal, its files and,
 // when it is over, its outputs. May be repeated: what was begun is brought to its end by the next
-// call or by whoever looks at the run next. kNotFound: the machine has no such run. kInvalid:
-// another run has that id here.
+// call or by whoever looks at the run next. A run of ours whose machine is no longer known under
+// the id it was sent to: that id leads to `far` again (a record of its own, with the secrets), so
+// that everything that asks for the run's machine finds it. kNotFound: the machine has no such run.
+// kInvalid: another run has that id here.
 Result<Adopted> Adopt(Context& context, const Place& far, const AdoptRequest& request,
                       Reporter& reporter);
 

@@ -24,45 +24,9 @@ constexpr const char* kInstallScript =
     "{ [ -z \"$(tail -c1 .ssh/authorized_keys)\" ] || echo >> .ssh/authorized_keys; "
     "printf '%s\\n' \"$line\" >> .ssh/authorized_keys; }; }";
 
-// Secrets put into the store for a try; taken back, and the old ones restored, unless it is kept.
-class TriedSecrets {
- public:
-  TriedSecrets(Context& context, const std::string& host_id)
-      : store_(context.home.root()),
-        names_{secrets::PasswordName(host_id), secrets::PassphraseName(host_id)} {}
-  ~TriedSecrets() {
-    for (int i = 0; i < 2; ++i) {
-      if (!put_[i]) continue;
-      (void)(old_[i] ? store_.Set(names_[i], *old_[i], about_[i]) : store_.Remove(names_[i])).ok();
-    }
-  }
-  TriedSecrets(const TriedSecrets&) = delete;
-  TriedSecrets& operator=(const TriedSecrets&) = delete;
-
-  Status Put(const GivenSecrets& given) {
-    const std::optional<std::string>* values[] = {&given.password, &given.passphrase};
-    for (int i = 0; i < 2; ++i) {
-      if (!*values[i]) continue;
-      TENON_TRY(const auto entries, store_.List());
-      for (const auto& entry : entries) {
-        if (entry.name == names_[i]) about_[i] = entry.about;
-      }
-      // One that cannot be read any more is no loss.
-      Result<std::optional<std::string>> old = store_.Get(names_[i]);
-      if (old.ok()) old_[i] = *std::move(old);
-      TENON_TRY_VOID(store_.Set(names_[i], **values[i], "being tried"));
-      put_[i] = true;
-    }
-    return {};
-  }
-
- private:
-  secrets::Store store_;
-  std::string names_[2];
-  bool put_[2] = {false, false};
-  std::optional<std::string> old_[2];
-  std::string about_[2];
-};
+transport::SshSecrets::Lookup Given(const std::string& secret) {
+  return [secret] { return Result<std::optional<std::string>>(secret); };
+}
 
 // While it lives, what the user types for the target's own login is noted.
 class TypedSecrets {
@@ -112,8 +76,6 @@ std::string Login(const HostRecord& host) {
 // Reaches the machine with secrets that are only on trial.
 Result<std::unique_ptr<Reached>> ReachOnTrial(Context& context, HostRecord host,
                                               GivenSecrets* given) {
-  TriedSecrets tried(context, host.id);
-  TENON_TRY_VOID(tried.Put(*given));
   if (given->password) host.has_password = true;
   const bool pinned_before = Exists(PinFile(context.home, host.id));
   // Shared: the connection may ask again after we have returned.
@@ -124,7 +86,10 @@ Result<std::unique_ptr<Reached>> ReachOnTrial(Context& context, HostRecord host,
   Result<std::unique_ptr<Reached>> reached = Unavailable("");
   {
     const TypedSecrets note(context, host, target.Shown(), typed);
-    reached = Reach(context, host);
+    transport::SshSecrets secrets = SecretsFor(context, host);
+    if (given->password) secrets.password = Given(*given->password);
+    if (given->passphrase) secrets.passphrase = Given(*given->passphrase);
+    reached = ReachWith(context, host, std::move(secrets));
   }
   if (!reached.ok()) {
     if (!pinned_before) (void)RemoveFile(PinFile(context.home, host.id)).ok();

@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "base/file.h"
-#include "engine/runs.h"
+#include "history/store.h"
 #include "journal/writer.h"
 #include "run/layout.h"
 #include "snapshot/transfer.h"
@@ -67,6 +67,16 @@ Result<uint64_t> FetchSome(const Place& far, snapshot::ObjectReceiver& receiver,
       }
     }
   }
+}
+
+// What the journal says: through the index, which has to take it in anyway, if that can be had.
+Result<journal::RunView> ReadRun(Context& context, const std::string& run_id) {
+  const std::string folder = run::RunFolder(context.home, run_id).path();
+  const auto store = context.History();
+  if (store.ok() && history::IngestRunFolder(**store, run_id, folder).ok()) {
+    if (auto run = (*store)->Get(run_id); run.ok()) return run;
+  }
+  return journal::FoldRunFolder(folder);
 }
 
 }  // namespace
@@ -139,9 +149,8 @@ bool OutputsFetched(const Context& context, const std::string& run_id) {
 Status FetchOutputs(Context& context, const Place& far, const std::string& run_id,
                     Reporter& reporter) {
   if (far.far == nullptr || OutputsFetched(context, run_id)) return {};
-  // Through the index, which has to take the journal in anyway.
-  TENON_TRY(const journal::RunView run, GetRun(context, run_id));
-  if (!run::IsFinal(run.state)) return {};
+  TENON_TRY(const journal::RunView run, ReadRun(context, run_id));
+  if (!run::IsFinal(run.state) || run.end->never_started) return {};
   std::vector<WantedObject> wanted;
   for (const run::Artifact& artifact : run.artifacts) {
     if (const auto hash = Hash::FromHex(artifact.hash)) wanted.push_back({*hash, artifact.size});

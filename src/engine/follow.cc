@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/follow.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,7 +66,7 @@ class Tail {
     if (!bytes.ok() && bytes.error().kind == ErrorKind::kNotFound) return false;
     if (!bytes.ok()) return std::move(bytes).error();
     seen_ = true;
-    if (bytes->empty()) return false;
+    if (bytes->empty()) return BeginAnewIfCut();
     offset_ += bytes->size();
     decoder_.Feed(*bytes);
     for (;;) {
@@ -74,7 +75,7 @@ class Tail {
         reporter.OnHole(decoder_.holes()[holes_reported_].bytes);
       }
       if (!record) return true;
-      TENON_TRY_VOID(Report(*record, reporter, end));
+      TENON_TRY_VOID(Tell(*record, reporter, end));
     }
   }
   // Records that lie at `before`, reported without reading them from the file. Not those of another
@@ -86,8 +87,16 @@ class Tail {
     offset_ = after.offset;
     holes_reported_ = 0;
     seen_ = true;
-    for (const journal::Record& record : records) TENON_TRY_VOID(Report(record, reporter, end));
+    for (const journal::Record& record : records) TENON_TRY_VOID(Tell(record, reporter, end));
     return {};
+  }
+  // The file was cut and has, or will have, other records: all are read once more, and those told
+  // of already are passed over.
+  void BeginAnew() {
+    told_ = std::max(told_, decoder_.cursor().record);
+    decoder_ = journal::Decoder();
+    offset_ = 0;
+    holes_reported_ = 0;
   }
   bool HasMore() const {
     auto more = context_.host->ReadFrom(path_, offset_, 1);
@@ -99,10 +108,23 @@ class Tail {
   journal::Cursor cursor() const { return decoder_.cursor(); }
 
  private:
+  Status Tell(const journal::Record& record, Reporter& reporter, std::optional<run::End>* end) {
+    return record.number <= told_ ? Status() : Report(record, reporter, end);
+  }
+  bool BeginAnewIfCut() {
+    struct stat st {};
+    if (::stat(path_.c_str(), &st) != 0 || static_cast<uint64_t>(st.st_size) >= offset_) {
+      return false;
+    }
+    BeginAnew();
+    return true;
+  }
+
   Context& context_;
   std::string path_;
   journal::Decoder decoder_;
   uint64_t offset_;
+  uint64_t told_ = 0;  // records before the file was cut
   size_t holes_reported_ = 0;
   bool seen_ = false;
 };
@@ -197,7 +219,10 @@ class Follower {
       std::optional<run::End> not_here;
       return script_.Take(before, records, after, reporter_, &not_here);
     };
-    mirror_.emplace(context, place_, run_id, take);
+    mirror_.emplace(context, place_, run_id, take, [this] {
+      host_.BeginAnew();
+      script_.BeginAnew();
+    });
   }
 
   Result<Followed> Run() {
@@ -228,30 +253,50 @@ class Follower {
 
   // Whoever wrote the end has waited for the script's segment to be complete.
   Status Conclude(const run::End& end) {
-    const auto catch_up = [&]() -> Status {
-      TENON_TRY_VOID(mirror_->CatchUp());
-      for (int looks = 0; looks < kOthersLooks; ++looks) {
-        TENON_TRY(const bool behind, mirror_->Behind());
-        if (!behind) break;
-        ::usleep(kOthersPauseUs);
-      }
-      return {};
-    };
-    if (mirror_ && mirror_->MayHaveScript()) TENON_TRY_VOID(patience_.Until(catch_up));
+    bool whole = true;
+    if (mirror_) {
+      TENON_TRY(whole, TakeRest());
+    }
     for (bool more = true; more;) {
       TENON_TRY(more, ReadScript());
     }
-    if (mirror_) TENON_TRY_VOID(FetchOrSay());
+    if (mirror_ && whole) TENON_TRY_VOID(FetchOrSay());
     reporter_.OnEnd(end);
     return {};
   }
 
+  // Until it works, or once for one who does not want to wait.
+  Status Try(const std::function<Status()>& act) {
+    return options_.wait ? patience_.Until(act) : act();
+  }
+
+  // False: not now, and that was told.
+  Result<bool> TakeRest() {
+    bool whole = false;
+    auto taken = Try([&]() -> Status {
+      for (int looks = 0; !whole && looks < kOthersLooks && !patience_.Stopped(); ++looks) {
+        if (looks > 0) ::usleep(kOthersPauseUs);
+        TENON_TRY(whole, mirror_->TakeRest());
+      }
+      return {};
+    });
+    if (!taken.ok() && (options_.wait || taken.error().kind != ErrorKind::kUnavailable)) {
+      return std::move(taken).error();
+    }
+    if (!whole && !patience_.Stopped()) {
+      reporter_.OnNotice({run::Level::kWarning,
+                          taken.ok() ? "another process still copies the end of its output"
+                                     : taken.error().message + "; this is what was last heard",
+                          "`tenon logs " + run_id_ + "` tries again"});
+    }
+    return whole;
+  }
+
   Status FetchOrSay() {
-    const auto fetch = [&]() -> Status {
+    auto fetched = Try([&]() -> Status {
       TENON_TRY_VOID(mirror_->Stop());
       return FetchOutputs(context_, place_, run_id_, reporter_);
-    };
-    auto fetched = patience_.Until(fetch);
+    });
     if (fetched.ok()) return {};
     reporter_.OnNotice({run::Level::kWarning,
                         "the outputs could not be fetched: " + fetched.error().message,

@@ -27,10 +27,16 @@ bool IsHostId(std::string_view id) {
          id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
+void AddUser(HostRecord* host, const std::pair<std::string, std::string>& user) {
+  auto& users = host->users;
+  if (std::find(users.begin(), users.end(), user) == users.end()) users.push_back(user);
+}
+
 json::Object ToJson(const HostRecord& host) {
   return {{"id", host.id},
           {"target", json::EncodeBytes(host.target)},
           {"project_root", json::EncodeBytes(host.project_root)},
+          {"users", run::ToJsonPairs(host.users)},
           {"type", host.type},
           {"address", json::EncodeBytes(host.address)},
           {"port", host.port},
@@ -47,7 +53,8 @@ json::Object ToJson(const HostRecord& host) {
           {"attached_us", host.attached_us},
           {"last_heard_us", host.last_heard_us},
           {"idle_after_us", host.idle_after_us},
-          {"idle_command", json::EncodeBytes(host.idle_command)}};
+          {"idle_command", json::EncodeBytes(host.idle_command)},
+          {"idle_watch_given", host.idle_watch_given}};
 }
 
 Result<HostRecord> FromJson(const json::Object& object) {
@@ -57,6 +64,7 @@ Result<HostRecord> FromJson(const json::Object& object) {
   in.Read("id", host.id);
   in.Read("target", host.target);
   in.Read("project_root", host.project_root);
+  in.Read("users", host.users);
   in.Read("type", host.type);
   in.Read("address", host.address);
   in.Read("port", port);
@@ -74,7 +82,10 @@ Result<HostRecord> FromJson(const json::Object& object) {
   in.Read("last_heard_us", host.last_heard_us);
   in.Read("idle_after_us", host.idle_after_us);
   in.Read("idle_command", host.idle_command);
+  host.idle_watch_given = host.idle_after_us > 0;  // of a record that does not say
+  in.Read("idle_watch_given", host.idle_watch_given);
   TENON_TRY_VOID(in.status());
+  if (host.users.empty()) NoteUser(&host);
   host.port = static_cast<int>(port);
   if (!IsHostId(host.id)) return Corrupt("it names no host");
   return host;
@@ -89,6 +100,12 @@ Result<HostRecord> ReadFrom(const std::string& path) {
   if (host.ok()) return host;
   return Corrupt(path + " is damaged: " + host.error().message)
       .WithHint("delete it and attach the target again");
+}
+
+Status Put(const run::Home& home, HostRecord host) {
+  NoteUser(&host);
+  return WriteFileAtomically(FileOf(home, host.id), json::PrintPretty(ToJson(host)) + "\n", 0600,
+                             Durability::kProcess);
 }
 
 // A folder for sockets whose path is short, and that only we can use. "": there is none.
@@ -116,7 +133,9 @@ Result<HostRecord> ReadHost(const run::Home& home, const std::string& id) {
   auto host = ReadFrom(FileOf(home, id));
   if (!host.ok() && host.error().kind == ErrorKind::kNotFound) {
     return NotFound("the machine of this target is not known here")
-        .WithHint("`tenon computetarget test NAME` looks at it and remembers it");
+        .WithHint(
+            "attach it again, or `tenon computetarget test` its target; `tenon runs fetch -t` and "
+            "the target's name then finds its runs");
   }
   return host;
 }
@@ -124,8 +143,13 @@ Result<HostRecord> ReadHost(const run::Home& home, const std::string& id) {
 Status WriteHost(const run::Home& home, const HostRecord& host) {
   TENON_CHECK(IsHostId(host.id));
   TENON_TRY_VOID(MakeDirs(home.hosts(), 0700));
-  return WriteFileAtomically(FileOf(home, host.id), json::PrintPretty(ToJson(host)) + "\n", 0600,
-                             Durability::kProcess);
+  HostRecord whole = host;
+  if (const auto before = ReadFrom(FileOf(home, host.id)); before.ok()) {
+    whole.users = before->users;
+    for (const auto& user : host.users) AddUser(&whole, user);
+    whole.idle_watch_given = host.idle_watch_given || before->idle_watch_given;
+  }
+  return Put(home, std::move(whole));
 }
 
 Status UpdateHost(const run::Home& home, const std::string& id,
@@ -134,8 +158,10 @@ Status UpdateHost(const run::Home& home, const std::string& id,
   TENON_TRY(const auto lock, FileLock::Take(JoinPath(home.hosts(), id + ".lock"), true));
   TENON_TRY(HostRecord host, ReadHost(home, id));
   change(host);
-  return WriteHost(home, host);
+  return Put(home, std::move(host));
 }
+
+void NoteUser(HostRecord* host) { AddUser(host, {host->project_root, host->target}); }
 
 void NoteHeard(const run::Home& home, const std::string& id, int64_t now_us) {
   (void)UpdateHost(home, id, [&](HostRecord& host) { host.last_heard_us = now_us; }).ok();

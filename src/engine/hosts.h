@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -21,6 +22,8 @@ struct HostRecord {
   std::string id;      // 32 hex digits: those of the target's `password:` reference, else derived
   std::string target;  // the target's name and project, for messages and listings
   std::string project_root;
+  // All targets that have led here, as (project_root, target); the two above are the last.
+  std::vector<std::pair<std::string, std::string>> users;
   std::string type;  // remotedocker, remote, …
   std::string address;
   int port = 0;      // 0: ssh's own choice
@@ -40,6 +43,7 @@ struct HostRecord {
   // whenIdle of the target: after how long, and what is run then. "" = nothing.
   int64_t idle_after_us = 0;
   std::string idle_command;
+  bool idle_watch_given = false;  // a watcher that we asked for may be there
 
   // The far Tenon home, below `root`.
   std::string FarHome() const { return root + "/host"; }
@@ -48,11 +52,14 @@ struct HostRecord {
 
 // kNotFound: no such host.
 Result<HostRecord> ReadHost(const run::Home& home, const std::string& id);
-// Whole and durable; members another process wrote meanwhile are lost, so read shortly before.
+// Whole and durable; members another process wrote meanwhile are lost, so read shortly before. Only
+// `users` and `idle_watch_given` of a record that is there are kept.
 Status WriteHost(const run::Home& home, const HostRecord& host);
 // Reads, lets `change` work on it, writes, all under a lock. A host that is not there is kNotFound.
 Status UpdateHost(const run::Home& home, const std::string& id,
                   const std::function<void(HostRecord&)>& change);
+// Its target and project_root become one of its users.
+void NoteUser(HostRecord* host);
 // Remembers that the host has answered; no more than that is lost where it cannot be written.
 void NoteHeard(const run::Home& home, const std::string& id, int64_t now_us);
 Result<std::vector<HostRecord>> ListHosts(const run::Home& home);  // by target

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kSecondUs = 1'000'000;
 constexpr size_t kMostOfLog = 2u << 20;
+constexpr size_t kMostOfOrders = 1u << 20;
 
 // The last lines of the watcher's log.
 std::string LastNote(const Place& place) {
@@ -25,6 +26,47 @@ std::string LastNote(const Place& place) {
   return std::string(begin == std::string_view::npos ? rest : rest.substr(begin + 1));
 }
 
+IdleState StateOf(const Place& place, bool watching, int64_t idle_since_us) {
+  IdleState state;
+  state.watching = watching;
+  state.idle_since_us = idle_since_us;
+  state.last = LastNote(place);
+  if (!watching) return state;
+  const auto text =
+      place.host->ReadFrom(JoinPath(place.home.root(), "idle.json"), 0, kMostOfOrders);
+  if (!text.ok()) return state;
+  const auto orders = json::Parse(*text);
+  if (!orders.ok() || !orders->is_object()) return state;
+  state.after_us = json::GetInt(orders->get_object(), "after_us");
+  state.command = json::DecodeBytes(json::GetString(orders->get_object(), "command"));
+  return state;
+}
+
+// Whether there may be a watcher to be ended later. One that is not written down stays.
+void NoteGiven(Context& context, const Place& place, bool given) {
+  HostRecord& host = place.far->record;
+  if (host.idle_watch_given == given) return;
+  host.idle_watch_given = given;
+  (void)UpdateHost(context.home, host.id, [&](HostRecord& record) {
+    record.idle_watch_given = given;
+  }).ok();
+}
+
+// The one watcher, as the record has it.
+Result<launch::WatchIdleAnswer> Start(Context& context, const Place& place) {
+  const HostRecord& host = place.far->record;
+  NoteGiven(context, place, true);
+  return place.launch->WatchIdle({host.idle_after_us, host.idle_command, false});
+}
+
+Result<launch::WatchIdleAnswer> Stop(Context& context, const Place& place) {
+  launch::WatchIdleRequest request;
+  request.stop = true;
+  TENON_TRY(const auto answer, place.launch->WatchIdle(request));
+  NoteGiven(context, place, answer.watching);
+  return answer;
+}
+
 }  // namespace
 
 std::string ShortDuration(int64_t us) {
@@ -34,35 +76,33 @@ std::string ShortDuration(int64_t us) {
   return std::to_string(seconds) + " s";
 }
 
-Status WatchIdleIfAsked(Context& /*context*/, const Place& place) {
+Status WatchIdleIfAsked(Context& context, const Place& place) {
   if (place.far == nullptr) return {};
   const HostRecord& host = place.far->record;
-  if (host.idle_after_us <= 0 || host.idle_command.empty()) return {};
-  auto asked = place.launch->WatchIdle({host.idle_after_us, host.idle_command, false});
+  const bool wanted = host.idle_after_us > 0 && !host.idle_command.empty();
+  if (!wanted && !host.idle_watch_given) return {};
+  auto asked = wanted ? Start(context, place) : Stop(context, place);
   if (!asked.ok()) {
-    return std::move(asked).error().Wrap("asking " + host.target + " to watch for idle time");
+    return std::move(asked).error().Wrap("asking " + host.target + " to " +
+                                         (wanted ? "watch for idle time" : "end its idle watcher"));
   }
   return {};
 }
 
-Result<IdleState> StartIdleWatch(const Place& place) {
-  const HostRecord& host = place.far->record;
-  TENON_TRY(const auto answer,
-            place.launch->WatchIdle({host.idle_after_us, host.idle_command, false}));
-  return IdleState{answer.watching, answer.idle_since_us, LastNote(place)};
+Result<IdleState> StartIdleWatch(Context& context, const Place& place) {
+  TENON_TRY(const auto answer, Start(context, place));
+  return StateOf(place, answer.watching, answer.idle_since_us);
 }
 
-Result<IdleState> StopIdleWatch(const Place& place) {
-  launch::WatchIdleRequest request;
-  request.stop = true;
-  TENON_TRY(const auto answer, place.launch->WatchIdle(request));
-  return IdleState{answer.watching, answer.idle_since_us, LastNote(place)};
+Result<IdleState> StopIdleWatch(Context& context, const Place& place) {
+  TENON_TRY(const auto answer, Stop(context, place));
+  return StateOf(place, answer.watching, answer.idle_since_us);
 }
 
 Result<IdleState> LookAtIdleWatch(const Place& place) {
   auto locked = place.host->IsLocked(JoinPath(place.home.root(), "idle.lock"));
   if (!locked.ok() && locked.error().kind != ErrorKind::kNotFound) return std::move(locked).error();
-  return IdleState{locked.ok() && *locked, 0, LastNote(place)};
+  return StateOf(place, locked.ok() && *locked, 0);
 }
 
 std::string IdleWords(const HostRecord& host) {

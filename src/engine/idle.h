@@ -3,6 +3,7 @@
 #ifndef TENON_ENGINE_IDLE_H_
 #define TENON_ENGINE_IDLE_H_
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -12,19 +13,22 @@
 namespace tenon::engine {
 
 // Has the machine watch itself if its target asks for that (`whenIdle`). May be repeated: there is
-// one watcher, which takes what was said last. Does nothing on this machine, and nothing for a
-// target that does not ask.
+// one watcher, which takes what was said last. Ends the one of an earlier time if its target does
+// not ask any more. Does nothing on this machine, and nothing for a target that never asked.
 Status WatchIdleIfAsked(Context& context, const Place& place);
 
 struct IdleState {
   bool watching = false;
   int64_t idle_since_us = 0;  // 0: a run is alive, or it was not asked
   std::string last;           // what the watcher noted last; "" = nothing yet
+  // Its orders, as they are there; 0 and "" without a watcher.
+  int64_t after_us = 0;
+  std::string command;
 };
 // kInvalid: the target does not say what is to be done.
-Result<IdleState> StartIdleWatch(const Place& place);
-Result<IdleState> StopIdleWatch(const Place& place);
-// Whether there is one, and what it noted.
+Result<IdleState> StartIdleWatch(Context& context, const Place& place);
+Result<IdleState> StopIdleWatch(Context& context, const Place& place);
+// Whether there is one, what it is to do, and what it noted.
 Result<IdleState> LookAtIdleWatch(const Place& place);
 
 // One line for the end of a watched run: that the machine is still on, and what turns it off.

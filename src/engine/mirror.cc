@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/compress.h"
+#include "base/hash.h"
 #include "engine/reach.h"
 #include "run/layout.h"
 #include "transport/agent.h"
@@ -23,6 +24,12 @@ constexpr size_t kAtOnce = 8u << 20;
 // What a frame counts for, so that empty ones come to an end too.
 constexpr size_t kFrameCost = 1u << 10;
 constexpr int64_t kAnswerUs = 60'000'000;
+// How long a runner that has written the end may take to go.
+constexpr int64_t kGoingUs = 2'000'000;
+// Compared before going on after them.
+constexpr uint64_t kChecked = 4096;
+// The first time a copy is cut back by this much, then by 16 times more each time.
+constexpr uint64_t kFirstCut = 64u << 10;
 
 // A full disk here is not a link that comes back by itself.
 Error OurDisk(Error error, const std::string& path) {
@@ -45,11 +52,13 @@ Error LostThere(const Place& far, const std::string& run_id) {
       .WithHint("`tenon cancel " + run_id + "` ends it here, with what was copied so far");
 }
 
-Mirror::Mirror(Context& context, Place far, const std::string& run_id, OnRecords on_records)
+Mirror::Mirror(Context& context, Place far, const std::string& run_id, OnRecords on_records,
+               std::function<void()> on_cut)
     : context_(context),
       run_id_(run_id),
       far_(std::move(far)),
       on_records_(std::move(on_records)),
+      on_cut_(std::move(on_cut)),
       heard_us_(context.clock->MonotonicUs()) {
   const run::RunFolder near_folder(context.home, run_id), far_folder(far_.home, run_id);
   copies_[0].segment = run::kHostSegment;
@@ -172,12 +181,30 @@ Status Mirror::BeginFollowing() {
   for (Copy& copy : copies_) {
     // A record that was only half there when the last link broke is asked for again.
     DropPending(&copy);
-    files.push_back(
-        json::Object{{"path", json::EncodeBytes(copy.far_path)}, {"offset", copy.length}});
+    json::Object file{{"path", json::EncodeBytes(copy.far_path)}, {"offset", copy.length}};
+    if (copy.length > 0) {
+      std::string last(std::min(copy.length, kChecked), '\0');
+      TENON_TRY(const size_t got, ReadAt(copy.fd.get(), last, copy.length - last.size()));
+      file["checked"] = got;
+      file["crc"] = Crc32c(std::string_view(last).substr(0, got));
+    }
+    files.push_back(std::move(file));
   }
   TENON_TRY_VOID(
       far_.host->frames()->Send(FollowRequest(std::move(files), copies_[0].far_path), {}));
   following_ = true;
+  return {};
+}
+
+Status Mirror::CutBack(Copy* copy) {
+  const uint64_t back = kFirstCut << std::min(4 * copy->cuts++, 32);
+  const uint64_t keep = copy->length - std::min(copy->length, back);
+  if (::ftruncate(copy->fd.get(), static_cast<off_t>(keep)) != 0) {
+    return FromErrno("cutting " + copy->near_path, errno);
+  }
+  TENON_TRY_VOID(OpenCopy(copy));
+  if (on_cut_) on_cut_();
+  begin_anew_ = true;
   return {};
 }
 
@@ -194,6 +221,10 @@ Result<bool> Mirror::TakeFrame(const Frame& frame) {
   const auto index = static_cast<size_t>(json::GetInt(frame.head, "file"));
   TENON_EXPECT_PEER(index < copies_.size(), "the host sends a file that nobody asked for");
   Copy& copy = copies_[index];
+  if (json::GetBool(frame.head, "differs")) {
+    TENON_TRY_VOID(CutBack(&copy));
+    return false;
+  }
   const auto offset = static_cast<uint64_t>(json::GetInt(frame.head, "offset"));
   TENON_EXPECT_PEER(offset == copy.length + copy.pending.size(),
                     "the host sends another part of the journal than was asked for");
@@ -230,7 +261,12 @@ Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
       taken += frame->body.size() + kFrameCost;
       TENON_TRY(const bool more, TakeFrame(*frame));
       grew = grew || more;
-      if (writer_alive_ && !grew) break;
+      if (begin_anew_ || (writer_alive_ && !grew)) break;
+    }
+    if (begin_anew_) {
+      TENON_TRY_VOID(Stop());
+      begin_anew_ = false;
+      return Heard::kMore;
     }
     if (grew) return Heard::kMore;
     if (writer_alive_ == false) {
@@ -284,16 +320,31 @@ Result<Mirror::Heard> Mirror::CatchUp() {
   return Known() ? Heard::kEnded : Heard::kUnknown;
 }
 
-Result<bool> Mirror::Behind() {
-  if (lock_) return false;
+Result<bool> Mirror::TakeRest() {
+  TENON_TRY(const bool ours, TakeLock());
+  if (!ours) return IsWhole();
+  // A writer that goes is told of after its last bytes.
+  const int64_t deadline = context_.clock->MonotonicUs() + kGoingUs;
+  while (following_ && writer_alive_ != false) {
+    const int64_t left = deadline - context_.clock->MonotonicUs();
+    if (left <= 0) break;
+    TENON_TRY_VOID(Wait(left));
+  }
+  // All that was there when the host was asked is enough, too: the end was written last.
+  if (!following_ || writer_alive_ != false) TENON_TRY_VOID(CatchUp());
+  return true;
+}
+
+Result<bool> Mirror::IsWhole() {
+  if (lock_) return true;
   for (const Copy& copy : copies_) {
     struct stat st {};
     const bool there = ::stat(copy.near_path.c_str(), &st) == 0;
     const auto more = far_.host->ReadFrom(copy.far_path, there ? st.st_size : 0, 1);
     if (!more.ok() && more.error().kind != ErrorKind::kNotFound) return more.error();
-    if (more.ok() && !more->empty()) return true;
+    if (more.ok() && !more->empty()) return false;
   }
-  return false;
+  return true;
 }
 
 int64_t Mirror::SilentUs() const { return lock_ ? context_.clock->MonotonicUs() - heard_us_ : 0; }

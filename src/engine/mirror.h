@@ -27,7 +27,9 @@ Error LostThere(const Place& far, const std::string& run_id);
 // The copies of a far run's segments in our own run folder, kept in step with the originals. What
 // is copied is whole records only: a tail that a killed writer left half-written may still be cut
 // off and written anew over there. A copy is therefore always a beginning of the original, and
-// going on where it ends loses nothing and repeats nothing, whoever stopped when.
+// going on where it ends loses nothing and repeats nothing, whoever stopped when. The exception is
+// a power cut over there, which may take an end from the original that was copied already: the host
+// is the truth, so the copy is cut back to where both are the same.
 //
 // One process of this home at a time copies (a lock on the copy); others see the copies grow.
 class Mirror {
@@ -37,8 +39,10 @@ class Mirror {
                                          std::span<const journal::Record>, journal::Cursor after)>;
 
   // `far` is another machine's place. Nothing happens yet. `on_records` saves reading the copies
-  // while they grow; of records next to damage it is not told.
-  Mirror(Context& context, Place far, const std::string& run_id, OnRecords on_records = nullptr);
+  // while they grow; of records next to damage it is not told. `on_cut`: a copy was cut back, and
+  // other records may follow; those that were there before have numbers up to the highest so far.
+  Mirror(Context& context, Place far, const std::string& run_id, OnRecords on_records = nullptr,
+         std::function<void()> on_cut = nullptr);
   ~Mirror();
 
   enum class Heard {
@@ -53,17 +57,15 @@ class Mirror {
   // Everything there was when Wait() began to follow has been taken in.
   bool CaughtUp() const { return waited_ && (writer_alive_.has_value() || !lock_); }
 
-  // The run has a script segment of its own, because it is in a container; also where somebody else
-  // copies, and we cannot tell.
-  bool MayHaveScript() const { return copies_[1].there || copies_[1].length > 0 || !lock_; }
-
   // Takes in everything there is now; one that somebody else copies is left to them. kEnded,
   // kUnknown as above, else kMore.
   Result<Heard> CatchUp();
 
-  // Whether the originals have more than the copies, while another process of ours makes these. It
-  // asks the host, so nothing may be under way.
-  Result<bool> Behind();
+  // After CatchUp(), for a run whose end is in the copies: whether all that was written before it
+  // is there, too. Not yet, while another process of ours copies; then the host is asked.
+  Result<bool> IsWhole();
+  // Takes that in.
+  Result<bool> TakeRest();
 
   // Ends what Wait() has begun, so that the host can be asked other things.
   Status Stop();
@@ -84,6 +86,7 @@ class Mirror {
     uint64_t length = 0;  // of the copy
     std::string pending;  // the beginning of the record after it
     bool there = false;   // the original exists
+    int cuts = 0;         // how often CutBack()
   };
 
   Result<bool> TakeLock();
@@ -92,6 +95,7 @@ class Mirror {
   Result<bool> Take(Copy* copy, std::string_view bytes);
   Status BeginFollowing();
   void Abandon();
+  Status CutBack(Copy* copy);
   // One frame of the stream. True: a copy has grown.
   Result<bool> TakeFrame(const Frame& frame);
 
@@ -102,11 +106,13 @@ class Mirror {
   std::string run_id_;
   Place far_;
   OnRecords on_records_;
+  std::function<void()> on_cut_;
   std::vector<journal::Record> records_;  // of one piece
   std::array<Copy, 2> copies_;
   std::optional<FileLock> lock_;
   bool following_ = false;
   bool waited_ = false;
+  bool begin_anew_ = false;  // a copy was cut back
   std::optional<bool> writer_alive_;
   int64_t heard_us_ = 0;
 };

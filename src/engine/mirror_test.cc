@@ -2,12 +2,14 @@
 #include "engine/mirror.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <deque>
 #include <map>
 #include <random>
 
 #include "base/compress.h"
+#include "base/hash.h"
 #include "base/temp_folder.h"
 #include "journal/test_segment.h"
 #include "journal/writer.h"
@@ -26,9 +28,20 @@ class FakeFar : public transport::LocalHost, public transport::FrameLink {
     const std::string op = json::GetString(head, "op");
     if (op == "follow") {
       following_.clear();
-      for (const json::Value& file : *json::GetArray(head, "files")) {
-        following_.push_back({json::GetString(file.get_object(), "path"),
-                              static_cast<uint64_t>(json::GetInt(file.get_object(), "offset"))});
+      for (const json::Value& value : *json::GetArray(head, "files")) {
+        const json::Object& file = value.get_object();
+        std::string path = json::GetString(file, "path");
+        const auto offset = static_cast<uint64_t>(json::GetInt(file, "offset"));
+        const auto checked = static_cast<uint64_t>(json::GetInt(file, "checked"));
+        if (checked > 0 && files.contains(path)) {
+          const std::string before = files[path].substr(0, offset);
+          if (before.size() < offset ||
+              Crc32c(before.substr(offset - checked)) != json::GetInt(file, "crc")) {
+            queue_.push_back({{{"file", following_.size()}, {"differs", true}}, ""});
+            path = "(told that it differs)";
+          }
+        }
+        following_.push_back({path, offset});
       }
       told_lock_ = false;
     } else {
@@ -210,10 +223,31 @@ TEST_F(MirrorTest, WhoOnlyWatchesKnowsThatTheRestIsStillComing) {
   const auto other = FileLock::Take(near_.host_segment(), false);
   ASSERT_TRUE(other.ok());
   Mirror mirror(context_, FarPlace(), "p_1");
-  EXPECT_TRUE(*mirror.Behind());
+  EXPECT_FALSE(*mirror.IsWhole());
   ASSERT_TRUE(
       WriteFileAtomically(near_.host_segment(), original_, 0600, Durability::kProcess).ok());
-  EXPECT_FALSE(*mirror.Behind());
+  EXPECT_TRUE(*mirror.IsWhole());
+}
+
+TEST_F(MirrorTest, AnEndThatTheHostLostInAPowerCutIsTakenOffHereToo) {
+  far_.locked = false;
+  {
+    Mirror mirror(context_, FarPlace(), "p_1");
+    ASSERT_EQ(*mirror.CatchUp(), Mirror::Heard::kEnded);
+    ASSERT_EQ(Copied(), original_);
+  }
+  // Shorter than the copy, and longer: the next life of its writer has gone on.
+  for (const int records : {1, 100}) {
+    const std::string path = temp_ / "host.tj";
+    ASSERT_EQ(::truncate(path.c_str(), static_cast<off_t>(original_.size()) - 5000), 0);
+    const std::string now = WriteSegment(records);
+    far_.files[far_folder_.host_segment()] = now;
+    int cuts = 0;
+    Mirror mirror(context_, FarPlace(), "p_1", nullptr, [&] { ++cuts; });
+    EXPECT_EQ(*mirror.CatchUp(), Mirror::Heard::kEnded);
+    EXPECT_EQ(Copied(), now) << records;
+    EXPECT_EQ(cuts, 1) << records;
+  }
 }
 
 TEST_F(MirrorTest, ACopyThatCannotBeWrittenLeavesNoAnswersBehind) {

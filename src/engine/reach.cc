@@ -43,6 +43,11 @@ transport::SshSecrets SecretsFor(Context& context, const HostRecord& host) {
 }
 
 Result<std::unique_ptr<Reached>> Reach(Context& context, const HostRecord& host) {
+  return ReachWith(context, host, SecretsFor(context, host));
+}
+
+Result<std::unique_ptr<Reached>> ReachWith(Context& context, const HostRecord& host,
+                                           transport::SshSecrets secrets) {
   if (host.host_key.empty()) {
     return Denied("the host key of " + host.target + " (" + host.address +
                   ") has not been looked at yet, so nothing is sent there")
@@ -51,7 +56,7 @@ Result<std::unique_ptr<Reached>> Reach(Context& context, const HostRecord& host)
   auto reached = std::make_unique<Reached>();
   reached->record = host;
   TENON_TRY(transport::SshTarget target, SshTargetOf(context.home, host));
-  reached->ssh = std::make_unique<transport::Ssh>(std::move(target), SecretsFor(context, host));
+  reached->ssh = std::make_unique<transport::Ssh>(std::move(target), std::move(secrets));
   transport::SshHostOptions options;
   options.root = host.root;
   options.asked_root = host.asked_root;

@@ -34,6 +34,9 @@ transport::SshSecrets SecretsFor(Context& context, const HostRecord& host);
 // not contacted yet: the first call does that. One that was not gets a runner and is asked what it
 // offers (`probe`), and the answers are remembered if the host is recorded.
 Result<std::unique_ptr<Reached>> Reach(Context& context, const HostRecord& host);
+// The same with secrets that are not in the store.
+Result<std::unique_ptr<Reached>> ReachWith(Context& context, const HostRecord& host,
+                                           transport::SshSecrets secrets);
 
 // Asks again what the machine offers and remembers it.
 Result<json::Object> Probe(Context& context, Reached& reached);

@@ -4,10 +4,27 @@
 #include <fcntl.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "journal/fold.h"
 #include "run/layout.h"
 
 namespace tenon::engine {
+namespace {
+
+constexpr size_t kMaxClaim = 4096;
+
+// In its place: a lock is on it.
+Status WriteClaim(const std::string& path, const std::string& text) {
+  TENON_TRY(const UniqueFd file, OpenFile(path, O_WRONLY | O_TRUNC));
+  return WriteAll(file.get(), text);
+}
+
+bool NeverStarted(const Context& context, const std::string& run_id) {
+  const auto run = journal::FoldRunFolder(run::RunFolder(context.home, run_id).path());
+  return run.ok() && run->end && run->end->never_started;
+}
+
+}  // namespace
 
 Result<std::optional<std::string>> RetryAfterRestart(Context& context, const std::string& run_id,
                                                      const std::vector<Secret>& secrets,
@@ -15,24 +32,36 @@ Result<std::optional<std::string>> RetryAfterRestart(Context& context, const std
   const run::RunFolder folder(context.home, run_id);
   TENON_TRY(const journal::RunView run, journal::FoldRunFolder(folder.path()));
   if (!run.end || !run.end->rebooted || run.spec.retries <= 0) return std::optional<std::string>();
+  // Whoever holds the claim does it; what is in it is the run that was recorded for that.
   const std::string claim = JoinPath(folder.path(), "retried");
-  auto claimed = OpenFile(claim, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  auto claimed = FileLock::Take(claim, /*wait=*/false);
   if (!claimed.ok()) return std::optional<std::string>();
+  TENON_TRY(const std::string before, ReadFile(claim, kMaxClaim));
+  if (const std::string id(Trim(before)); !id.empty() && !NeverStarted(context, id)) {
+    return std::optional<std::string>();
+  }
+  std::string recorded;
   RerunRequest request;
   request.run_id = run_id;
   request.secrets = secrets;
   request.environment = CurrentEnvironment();
   request.retries = run.spec.retries - 1;
+  request.before_start = [&](const std::string& id) {
+    recorded = id;
+    return WriteClaim(claim, id + "\n");
+  };
   auto again = Rerun(context, std::move(request), reporter);
   if (!again.ok()) {
-    TENON_TRY_VOID(RemoveFile(claim));
+    // One that may have been started is not started once more.
+    const bool may_go = !recorded.empty() && !NeverStarted(context, recorded) &&
+                        IsDirectory(run::RunFolder(context.home, recorded).path());
+    if (!may_go) TENON_TRY_VOID(WriteClaim(claim, ""));
     reporter.OnNotice({run::Level::kWarning,
                        "the machine was restarted, but the run could not be started again: " +
                            again.error().message,
                        again.error().hint});
     return std::optional<std::string>();
   }
-  TENON_TRY_VOID(WriteAll(claimed->get(), *again + "\n"));
   reporter.OnNotice({run::Level::kWarning,
                      "the machine was restarted; " + run_id + " was started again as " + *again +
                          " (" + std::to_string(run.spec.retries - 1) + " retries left)",

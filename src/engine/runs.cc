@@ -13,6 +13,7 @@
 #include "engine/hosts.h"
 #include "engine/mirror.h"
 #include "engine/reach.h"
+#include "engine/submit.h"
 #include "journal/writer.h"
 #include "run/layout.h"
 
@@ -25,47 +26,67 @@ bool IsDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// A submit that was killed before it reached a host has left a near segment that nobody writes and
-// no far one. Says so in the journal, so that the run does not stay NotStarted for ever.
-Status EndAbandonedSubmit(Context& context, const run::RunFolder& folder,
-                          const journal::RunView& run) {
-  if (run.client.empty() || Exists(folder.host_segment())) return {};
+// The near segment of a submit that is over. nullopt: it goes on.
+Result<std::optional<journal::Writer>> TakeOverSubmit(Context& context,
+                                                      const run::RunFolder& folder,
+                                                      const journal::RunView& run) {
+  if (run.client.empty()) return std::optional<journal::Writer>();
   const std::string segment = "near-" + run.client;
   auto writer = journal::Writer::Open(
       {folder.segment(segment), run.spec.key, segment, context.clock, /*reserve=*/true});
-  if (!writer.ok()) {
-    if (writer.error().kind == ErrorKind::kUnavailable) return {};  // still being submitted
-    return std::move(writer).error();
-  }
-  if (Exists(folder.host_segment())) return {};
+  if (writer.ok()) return std::optional<journal::Writer>(std::move(*writer));
+  if (writer.error().kind == ErrorKind::kUnavailable) return std::optional<journal::Writer>();
+  return std::move(writer).error();
+}
+
+Status SayNeverStarted(journal::Writer& writer) {
   run::End end;
   end.never_started = true;
   end.recovered = true;
   end.exit_code = 125;
   end.reason = "submit was killed before the run was handed to the host";
-  TENON_TRY_VOID(writer->AppendLast(end));
-  return writer->Sync();
+  TENON_TRY_VOID(writer.AppendLast(end));
+  return writer.Sync();
+}
+
+// A submit that was killed before it reached a host has left a near segment that nobody writes and
+// no far one. Says so in the journal, so that the run does not stay NotStarted for ever.
+Status EndAbandonedSubmit(Context& context, const run::RunFolder& folder,
+                          const journal::RunView& run) {
+  TENON_TRY(auto writer, TakeOverSubmit(context, folder, run));
+  if (!writer || Exists(folder.host_segment())) return {};
+  return SayNeverStarted(*writer);
 }
 
 // The same for another machine: it has never heard of the run.
-Status EndUnknownThere(Context& context, const run::RunFolder& folder,
-                       const journal::RunView& run) {
+Status EndUnknownThere(Context& context, const run::RunFolder& folder, const journal::RunView& run,
+                       Mirror& mirror) {
+  TENON_TRY(auto writer, TakeOverSubmit(context, folder, run));
+  if (!writer) return {};
+  // Asked again: when it was asked before, the submit may still have been about to start it.
+  TENON_TRY(const Mirror::Heard heard, mirror.CatchUp());
+  if (heard != Mirror::Heard::kUnknown) return {};
   // An empty copy was made to hold the lock.
   struct stat st {};
   if (::stat(folder.host_segment().c_str(), &st) == 0 && st.st_size == 0) {
     TENON_TRY_VOID(RemoveFile(folder.host_segment()));
   }
-  return EndAbandonedSubmit(context, folder, run);
+  return SayNeverStarted(*writer);
 }
 
-// The machine itself has said so of a run that it once told us about.
-bool IsLostThere(const Context& context, const Place& far, const std::string& run_id,
+bool WasHandedOver(const journal::RunView& run) {
+  return std::ranges::any_of(run.steps,
+                             [](const run::Step& step) { return step.name == kHandOver; });
+}
+
+// The machine itself has said so of a run that it once had.
+bool IsLostThere(const Context& context, const Place& far, const journal::RunView& run,
                  const Error& error) {
   if (error.kind != ErrorKind::kNotFound || far.far == nullptr) return false;
   if (!far.far->host->has_heard()) return false;
   struct stat st {};
-  const std::string copy = run::RunFolder(context.home, run_id).host_segment();
-  return ::stat(copy.c_str(), &st) == 0 && st.st_size > 0;
+  const std::string copy = run::RunFolder(context.home, run.spec.id).host_segment();
+  return WasHandedOver(run) || (::stat(copy.c_str(), &st) == 0 && st.st_size > 0);
 }
 
 // What was copied of it ends here.
@@ -89,23 +110,33 @@ Status EndLostThere(Context& context, const Place& far, const journal::RunView& 
 // Goes and looks at a run on another machine: copies its journal, has its end written if its runner
 // is gone, fetches what it has left.
 Status LookThere(Context& context, const journal::RunView& run, Reporter& reporter) {
+  const std::string& id = run.spec.id;
   TENON_TRY(const Place far, context.At(run.spec.host));
+  bool whole = false;
   {
-    Mirror mirror(context, far, run.spec.id);
+    Mirror mirror(context, far, id);
     TENON_TRY(Mirror::Heard heard, mirror.CatchUp());
     if (heard == Mirror::Heard::kUnknown) {
-      return EndUnknownThere(context, run::RunFolder(context.home, run.spec.id), run);
+      if (WasHandedOver(run)) return LostThere(far, id);
+      return EndUnknownThere(context, run::RunFolder(context.home, id), run, mirror);
     }
     if (heard == Mirror::Heard::kEnded) {
-      auto found = far.launch->Recover(run.spec.id);
-      if (!found.ok() && found.error().kind == ErrorKind::kNotFound)
-        return LostThere(far, run.spec.id);
+      auto found = far.launch->Recover(id);
+      if (!found.ok() && found.error().kind == ErrorKind::kNotFound) {
+        if (!run::IsFinal(run.state)) return LostThere(far, id);
+        reporter.OnNotice({run::Level::kWarning,
+                           far.host->Describe() + " has removed what " + id +
+                               " left there; its outputs were never fetched",
+                           ""});
+        return MarkFetched(context, id);
+      }
       if (!found.ok()) return std::move(found).error();
       if (found->recovered) TENON_TRY_VOID(mirror.CatchUp());
     }
+    TENON_TRY(whole, mirror.IsWhole());
   }
   NoteHeard(context.home, run.spec.host, context.clock->NowUs());
-  return FetchOutputs(context, far, run.spec.id, reporter);
+  return whole ? FetchOutputs(context, far, id, reporter) : Status();
 }
 
 // Writes the true end of a run that claims to go on but has no living writer.
@@ -271,7 +302,7 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
   request.who = client;
   TENON_TRY(const Place place, context.At(run.spec.host));
   auto asked = place.launch->Cancel(request);
-  if (!asked.ok() && IsLostThere(context, place, run_id, asked.error())) {
+  if (!asked.ok() && IsLostThere(context, place, run, asked.error())) {
     TENON_TRY_VOID(EndLostThere(context, place, run));
     TENON_TRY_VOID(RefreshRun(context, run_id));
     return GetRun(context, run_id);

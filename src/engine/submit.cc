@@ -144,7 +144,7 @@ Result<run::RunnerStarted> HandOver(Context& context, launch::StartRequest start
   };
   start.environment = LoginEnvironment(place.far->record);
   // Whoever watches gets the first output without another turn.
-  const bool idle_watch = place.far->record.idle_after_us > 0;
+  const bool idle_watch = place.far->record.idle_after_us > 0 || place.far->record.idle_watch_given;
   if (!idle_watch) {
     start.tree.ahead = Mirror::AheadRequest(place.home, start.spec.id);
     start.tree.ahead["if_ok"] = true;
@@ -184,12 +184,15 @@ void Index(const run::Home& home, const std::string& run_id) {
   }
 }
 
+using BeforeStart = std::function<Status(const std::string&)>;
+
 // Records a run and gets its runner going; common to Submit and Rerun. spec.tree is set.
 Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
                                    const Environment& environment,
                                    const std::vector<Secret>& secrets,
                                    const std::vector<run::Notice>& notices,
-                                   const std::vector<run::Step>& steps, Reporter& reporter) {
+                                   const std::vector<run::Step>& steps, Reporter& reporter,
+                                   const BeforeStart& before_start = nullptr) {
   spec.key = NewUuid();
   spec.secret_names.clear();
   for (const Secret& secret : secrets) spec.secret_names.push_back(secret.name);
@@ -220,7 +223,8 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
       notice.text = masker.Mask(notice.text);
       TENON_TRY_VOID(writer->Append(notice));
     }
-    return writer->Sync();
+    TENON_TRY_VOID(writer->Sync());
+    return before_start ? before_start(spec.id) : Status();
   }();
   if (!recorded.ok()) return give_up(std::move(recorded).error().Wrap("recording the run"));
   // Another machine takes its time to answer: enough to be in the index by then.
@@ -236,6 +240,7 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
   for (const Secret& secret : secrets) start.secrets[secret.name] = secret.value;
   start.version = context.version;
   bool unclear = false;
+  const StepTimer timer(*context.clock);
   auto handle = HandOver(context, std::move(start), reporter, &unclear);
   if (!handle.ok() && !unclear) {
     run::End end;
@@ -244,7 +249,11 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
     end.reason = masker.Mask(handle.error().message);
     if (writer->AppendLast(end).ok()) (void)writer->Sync();
   }
-  // After this the run goes on by itself.
+  // After this the run goes on by itself. On another machine that is to be known when the machine
+  // has lost it.
+  if (handle.ok() && !spec.host.empty()) {
+    (void)writer->Append(run::Step{std::string(kHandOver), timer.Elapsed(), ""}).ok();
+  }
   const std::string id = spec.id;
   if (!handle.ok() || (spec.tracked && spec.host.empty())) {
     if (context.indexing.valid()) context.indexing.wait();
@@ -374,7 +383,7 @@ Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& repo
   }
   spec.rerun_of = old.spec.id;
   return RecordAndStart(context, std::move(spec), request.environment, request.secrets, {}, {},
-                        reporter);
+                        reporter, request.before_start);
 }
 
 }  // namespace tenon::engine

@@ -55,7 +55,12 @@ struct RerunRequest {
   bool keep_on_fail = false;
   std::optional<int64_t> retries;
   std::optional<std::string> gpus;  // as run::ContainerSpec has it; nullopt: as before
+  // Hears the new run's id when it is recorded and not started yet; an Error keeps it from that.
+  std::function<Status(const std::string& run_id)> before_start;
 };
+// The step in a run's journal that says: another machine has it.
+inline constexpr std::string_view kHandOver = "hand-over";
+
 // Runs a recorded run's snapshot again, as a new run. Returns the new run's id.
 Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& reporter);
 

@@ -2,7 +2,6 @@
 #include "runner/serve_data.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <utility>
@@ -12,14 +11,12 @@
 #include "base/process.h"
 #include "run/layout.h"
 #include "runner/account.h"
-#include "runner/login_shell.h"
 #include "runner/prepare.h"
 
 namespace tenon::runner {
 namespace {
 
 constexpr uint64_t kTellEvery = 32u << 20;
-constexpr int64_t kNoteEveryUs = 1'000'000;
 
 // A path of a request; `~` and relative ones are below the user's home.
 Result<std::string> PathOf(const json::Object& request, const char* key) {
@@ -41,21 +38,8 @@ Result<snapshot::DataPlace> PlaceOf(const json::Object& request) {
 
 }  // namespace
 
-// A machine to which data is sent is not idle. The home is beside the folder we were started from;
-// where clients have none, nobody watches.
-void ServeData::NoteUse() {
-  const int64_t now = SystemClock().MonotonicUs();
-  if (noted_us_ != 0 && now - noted_us_ < kNoteEveryUs) return;
-  noted_us_ = now;
-  const run::Home home(JoinPath(DirName(DirName(OurProgram())), "host"));
-  if (!IsDirectory(home.root())) return;
-  const auto file = OpenFile(home.used(), O_WRONLY | O_CREAT, 0600);
-  if (file.ok()) ::futimens(file->get(), nullptr);
-}
-
 Status ServeData::Carry(const std::string& op, const json::Object& request,
                         const std::string& body) {
-  NoteUse();
   if (op == "data-piece") return Piece(request, body);
   if (op == "data-begin") return Begin(request, body);
   if (op == "data-done") return Done();
@@ -72,7 +56,7 @@ Status ServeData::Carry(const std::string& op, const json::Object& request,
 // Told from time to time that work goes on. The link's own trouble goes to `link` as well.
 std::function<Status(uint64_t)> ServeData::Teller(Status* link) {
   return [this, link, untold = uint64_t{0}](uint64_t bytes) mutable -> Status {
-    NoteUse();
+    note_use_();
     untold += bytes;
     if (untold < kTellEvery) return {};
     *link = link_.Send({{"looked", std::exchange(untold, 0)}});
@@ -147,7 +131,7 @@ Status ServeData::Files(const json::Object& request) {
 Status ServeData::Get(const json::Object& request, const std::string& body) {
   Status link;
   const snapshot::PutDataPiece put = [&](const json::Object& head, const std::string& bytes) {
-    NoteUse();
+    note_use_();
     link = link_.Send(head, bytes);
     return link;
   };

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -21,13 +22,14 @@ namespace tenon::runner {
 // at a time for each client.
 class ServeData {
  public:
-  explicit ServeData(ServeLink& link) : link_(link) {}
+  // `note_use`: called while it works.
+  ServeData(ServeLink& link, std::function<void()> note_use)
+      : link_(link), note_use_(std::move(note_use)) {}
 
   static bool Knows(std::string_view op) { return op.starts_with("data-"); }
   Status Carry(const std::string& op, const json::Object& request, const std::string& body);
 
  private:
-  void NoteUse();
   Status Begin(const json::Object& request, const std::string& body);
   Status Piece(const json::Object& request, const std::string& body);
   Status Done();
@@ -43,10 +45,10 @@ class ServeData {
   std::function<Status(uint64_t)> Teller(Status* link);
 
   ServeLink& link_;
+  std::function<void()> note_use_;
   std::unique_ptr<snapshot::DataReceiver> receiver_;  // of the put that goes on
   std::optional<snapshot::DataScan> scan_;            // the last one
   bool failed_ = false;                               // it has, and that was said
-  int64_t noted_us_ = 0;                              // when NoteUse() last did
 };
 
 }  // namespace tenon::runner

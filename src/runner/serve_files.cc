@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/compress.h"
 #include "base/file.h"
+#include "base/hash.h"
 
 namespace tenon::runner {
 namespace {
@@ -27,6 +28,7 @@ constexpr int64_t kSlowBytesPerUs = 50;
 // Pieces that a slow link gets compressed before it is looked at again.
 constexpr int kSlowPieces = 64;
 constexpr int64_t kMaxMode = 07777;
+constexpr int64_t kMaxChecked = 64 << 10;
 // A read that brings less than this need not be told of the file's end.
 constexpr size_t kMaxFollowed = 1024;
 
@@ -43,6 +45,9 @@ Result<std::string> PathOf(const json::Object& object, std::string_view key = "p
 struct NamedFile {
   std::string path;
   uint64_t position = 0;
+  // CRC-32C of so many bytes before the position, as the client has them. 0: not to be checked.
+  uint64_t checked = 0;
+  uint32_t crc = 0;
 };
 
 Result<std::vector<NamedFile>> FilesOf(const json::Object& request, std::string_view position) {
@@ -58,6 +63,12 @@ Result<std::vector<NamedFile>> FilesOf(const json::Object& request, std::string_
     const int64_t at = json::GetInt(value.get_object(), position);
     if (at < 0) return Invalid("reading the request: a length below nothing");
     file.position = static_cast<uint64_t>(at);
+    const int64_t checked = json::GetInt(value.get_object(), "checked");
+    if (checked < 0 || checked > std::min<int64_t>(at, kMaxChecked)) {
+      return Invalid("reading the request: more is to be checked than there is");
+    }
+    file.checked = static_cast<uint64_t>(checked);
+    file.crc = static_cast<uint32_t>(json::GetInt(value.get_object(), "crc"));
     files.push_back(std::move(file));
   }
   return files;
@@ -88,18 +99,21 @@ class Following {
             std::string lock)
       : link_(link), watch_(watch), lock_(std::move(lock)) {
     for (const NamedFile& file : files) {
-      files_.emplace_back().path = file.path;
+      files_.emplace_back().named = file;
       files_.back().sent = file.position;
     }
   }
 
   Status Run() {
-    for (const File& file : files_) watch_.Add(file.path);
+    for (const File& file : files_) watch_.Add(file.named.path);
     if (!lock_.empty()) watch_.Add(lock_);
     last_sent_us_ = Now();
     for (bool closed = true;;) {
       // The lock is looked at first: if nobody holds it, what is there now is all there will be.
+      // What comes after this look is left for the next one, or one who writes fast would keep us
+      // from ever telling.
       const std::optional<bool> held = LookAtLock(closed);
+      for (size_t i = 0; i < files_.size(); ++i) TENON_TRY_VOID(LookAt(i));
       TENON_TRY(const bool interrupted, SendNews());
       if (interrupted) return {};
       if (held && held != told_held_) {
@@ -108,7 +122,8 @@ class Following {
       }
       if (Now() - last_sent_us_ >= kSilenceUs) TENON_TRY_VOID(Send({{"alive", true}}));
       const int64_t wait = std::min(kLookEveryUs, last_sent_us_ + kSilenceUs - Now());
-      TENON_TRY(const bool request, link_.WaitForRequest(wait, watch_.fd()));
+      TENON_TRY(const bool request,
+                link_.WaitForRequest(std::exchange(sent_some_, false) ? 0 : wait, watch_.fd()));
       if (request) return {};
       closed = watch_.TakeEvents();
     }
@@ -116,11 +131,13 @@ class Following {
 
  private:
   struct File {
-    std::string path;
+    NamedFile named;
     uint64_t sent = 0;
+    uint64_t size = 0;  // at the last look
     UniqueFd fd;
     ino_t inode = 0;
     bool there = false;
+    bool differs = false;  // from what the client has; it was told, and asks again
     PieceCompressor compressor;
   };
 
@@ -141,14 +158,45 @@ class Following {
     return std::nullopt;
   }
 
+  // Opens what has appeared or was replaced, tells of what has gone or is not what the client has.
+  Status LookAt(size_t index) {
+    File& file = files_[index];
+    struct stat now {};
+    if (::stat(file.named.path.c_str(), &now) != 0) {
+      if (!std::exchange(file.there, false)) return {};
+      file.fd.Reset();
+      return Send({{"missing", index}});
+    }
+    if (!file.there || now.st_ino != file.inode) {
+      auto opened = OpenFile(file.named.path, O_RDONLY);
+      if (!opened.ok()) return {};
+      file.fd = std::move(*opened);
+      if (::fstat(file.fd.get(), &now) != 0) return FromErrno("reading " + file.named.path, errno);
+      file.inode = now.st_ino;
+      file.there = true;
+      watch_.Add(file.named.path);
+      if (!IsAsTheClientHasIt(file)) {
+        file.differs = true;
+        return Send({{"file", index}, {"differs", true}});
+      }
+    }
+    file.size = file.differs ? 0 : static_cast<uint64_t>(now.st_size);
+    return {};
+  }
+
+  // After a power cut a file may have lost an end that the client got, and have another one now.
+  static bool IsAsTheClientHasIt(const File& file) {
+    if (file.named.checked == 0) return true;
+    std::string before(file.named.checked, '\0');
+    const auto got = ReadAt(file.fd.get(), before, file.named.position - file.named.checked);
+    return got.ok() && *got == before.size() && Crc32c(before) == file.named.crc;
+  }
+
   // True: a request came meanwhile.
   Result<bool> SendNews() {
     for (size_t i = 0; i < files_.size(); ++i) {
-      TENON_TRY_VOID(LookAt(i));
-      File& file = files_[i];
-      while (file.there) {
-        TENON_TRY(const bool more, SendPiece(i, file));
-        if (!more) break;
+      while (files_[i].there && files_[i].sent < files_[i].size) {
+        TENON_TRY_VOID(SendPiece(i, files_[i]));
         TENON_TRY(const bool request, link_.WaitForRequest(0));
         if (request) return true;
       }
@@ -156,33 +204,8 @@ class Following {
     return false;
   }
 
-  // Opens what has appeared or was replaced, tells of what has gone.
-  Status LookAt(size_t index) {
-    File& file = files_[index];
-    struct stat named {};
-    if (::stat(file.path.c_str(), &named) != 0) {
-      if (!std::exchange(file.there, false)) return {};
-      file.fd.Reset();
-      return Send({{"missing", index}});
-    }
-    if (file.there && named.st_ino == file.inode) return {};
-    auto opened = OpenFile(file.path, O_RDONLY);
-    if (!opened.ok()) return {};
-    file.fd = std::move(*opened);
-    file.inode = named.st_ino;
-    file.there = true;
-    watch_.Add(file.path);
-    return {};
-  }
-
-  // True: there may be more.
-  Result<bool> SendPiece(size_t index, File& file) {
-    struct stat now {};
-    if (::fstat(file.fd.get(), &now) != 0 || static_cast<uint64_t>(now.st_size) <= file.sent) {
-      return false;
-    }
-    const size_t length =
-        std::min<uint64_t>(static_cast<uint64_t>(now.st_size) - file.sent, kPiece);
+  Status SendPiece(size_t index, File& file) {
+    const size_t length = std::min<uint64_t>(file.size - file.sent, kPiece);
     json::Object head{{"file", index}, {"offset", file.sent}};
     TENON_TRY(const auto compressed, Compressed(file, length));
     if (compressed) {
@@ -196,7 +219,8 @@ class Following {
     }
     file.sent += length;
     last_sent_us_ = Now();
-    return true;
+    sent_some_ = true;
+    return {};
   }
 
   // nullopt: better as it is.
@@ -215,6 +239,7 @@ class Following {
   std::vector<File> files_;
   std::string piece_;
   int slow_pieces_ = 0;
+  bool sent_some_ = false;  // since the last look
   std::optional<bool> told_held_;
   int64_t last_sent_us_ = 0, looked_us_ = 0;
 };

@@ -85,6 +85,7 @@ Status ServeObjects::SendObjects(const json::Object& request) {
   const json::Array* wants = json::GetArray(request, "wants");
   if (wants == nullptr) return Invalid("reading the request: it wants nothing");
   snapshot::ObjectSender sender(store->objects, [this](json::Object head, std::string body) {
+    note_use_();
     return link_.Send(head, body);
   });
   for (const json::Value& value : *wants) {

@@ -2,10 +2,12 @@
 #ifndef TENON_RUNNER_SERVE_OBJECTS_H_
 #define TENON_RUNNER_SERVE_OBJECTS_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -21,7 +23,9 @@ inline constexpr const char* kHostedMark = "hosted";
 // The requests about objects. Each answers by itself; an Error is the link's.
 class ServeObjects {
  public:
-  explicit ServeObjects(ServeLink& link) : link_(link) {}
+  // `note_use`: called while it works.
+  ServeObjects(ServeLink& link, std::function<void()> note_use)
+      : link_(link), note_use_(std::move(note_use)) {}
   ~ServeObjects();
 
   // `objects` and `piece`: not answered; what goes wrong is told by the next Have().
@@ -41,6 +45,7 @@ class ServeObjects {
   Status SendObjects(const json::Object& request);
 
   ServeLink& link_;
+  std::function<void()> note_use_;
   std::unique_ptr<Store> store_;  // of the home asked for last
   std::optional<Error> went_wrong_;
 };

@@ -79,7 +79,7 @@ def test_users_of_tests_that_were_killed_are_swept(server):
         gone.wait()
     name = f"tenon-t{gone.pid}-1"
     home = server.folder / "other"
-    subprocess.run(["useradd", "-M", "-d", home, name], check=True)
+    assert sshd._run("useradd", "-M", "-d", home, name).returncode == 0
     sshd.sweep()
     with pytest.raises(KeyError):
         pwd.getpwnam(name)

@@ -125,6 +125,19 @@ def wait_until(condition, timeout=30, what="the condition"):
         pause = min(pause * 1.5, 0.1)
 
 
+def all_below(folder):
+    """Everything below it, while files and folders may come and go."""
+    return [Path(parent, name) for parent, folders, files in os.walk(folder) for name in folders + files]
+
+
+def read_if_there(path):
+    """The bytes of a plain file; none of anything else, or of one that has gone."""
+    try:
+        return path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+    except FileNotFoundError:
+        return b""
+
+
 def build_dir():
     return Path(os.environ.get("TENON_BUILD", ROOT / "build" / "release"))
 
@@ -212,11 +225,11 @@ class Tenon:
         pid, terminal = pty.fork()
         if pid == 0:
             try:
+                fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
                 os.chdir(cwd or self.scratch)
                 os.execve(command[0], command, environment)
             finally:
                 os._exit(127)
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
         seen = b""
         deadline = time.monotonic() + timeout
         try:

@@ -81,6 +81,27 @@ def test_restore_into_the_wrong_project_is_refused(tenon, project, tmp_path):
     assert list(outside.iterdir()) == []
 
 
+def test_words_that_are_names_of_commands_are_arguments_too(tenon, project):
+    folder = project()
+    before = tree(folder)
+    submit(tenon, folder)
+    assert tenon.json("tag", "last", "data", "show", "--json", cwd=folder) == {"data": "", "show": ""}
+    assert tenon.run("note", "last", "data", cwd=folder).ok().out == "data\n"
+    tenon.run("restore", "--force", "1", "data", cwd=folder).ok()
+    assert tree(folder / "data") == before
+    assert tenon.run("history", "info", "last", "-a", "driver_log", cwd=folder).ok().out == "hello\n"
+    compared = tenon.json("history", "compare", "last", "1", "-o", "json", cwd=folder)
+    assert compared == tenon.json("compare", "1", "1", "--json", cwd=folder)
+    assert "\nhello\n" in tenon.run("experiment", "submit", "-c", "local", "main.py", "submit", "show", cwd=folder).ok().out
+    for words, code, text in [
+            (("secrets", "import", "list"), 3, "there is no target `list`"),
+            (("show", "version"), 3, "no run is called version"),
+            (("show", "1", "version"), 2, "tenon show does not take version"),
+            (("history", "submit"), 2, "there is no command `tenon history submit`")]:
+        done = tenon.run(*words, cwd=folder)
+        assert done.code == code and text in done.err and not done.out, repr(done)
+
+
 def test_snapshot_changes_with_the_files_and_only_with_them(tenon, project):
     folder = project(files={"data/a.txt": "a" * 100, ".amlignore": "*.log\n", "x.log": "ignored"})
     first = tenon.json("snapshot", "--json", cwd=folder)

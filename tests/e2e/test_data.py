@@ -117,6 +117,20 @@ def test_a_target_without_a_shared_folder_says_what_to_write(tenon, tmp_path, fa
         assert tenon.run("data", "put", faces, "--name", bad, cwd=folder).code == 2
 
 
+def test_folders_whose_names_cannot_be_kept_do_not_become_one_set(tenon, local, tmp_path):
+    for name in ("данные", "модель", "My faces"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "a").write_text(name)
+        done = tenon.run("data", "put", folder, cwd=local)
+        assert done.code == 2 and f"`{name}` cannot be the name of a data set" in done.err and "--name NAME" in done.err, repr(done)
+        for verb in ("get", "remove"):
+            assert f"`{name}` cannot be the name of a data set" in tenon.run("data", verb, name, cwd=local).err
+    assert tenon.json("data", "list", "--json", cwd=local) == []
+    tenon.run("data", "put", tmp_path / "данные", "--name", "data", cwd=local).ok()
+    assert (tmp_path / "share/proj/data/a").read_text() == "данные"
+
+
 def test_symlinks_to_files_are_files_and_others_are_named(tenon, local, faces, tmp_path):
     (faces / "link").symlink_to("run.sh")
     (faces / "way").symlink_to("train")

@@ -324,6 +324,7 @@ def test_secret_reaches_the_script_and_nothing_else(runs):
     folder = runs.project("import os\nprint('value', os.environ['TOKEN'], len(os.environ['TOKEN']))\n")
     done = runs.submit(folder, "--secret", "TOKEN", "main.py", env={"TOKEN": "hunter2-canary"}).ok()
     assert "hunter2" not in done.out + done.err and done.out.endswith(" 14\n")
+    assert not runs.tenon.processes_left()
     assert not [p for p in runs.tenon.home.rglob("*") if p.is_file() and b"hunter2-canary" in p.read_bytes()]
 
 

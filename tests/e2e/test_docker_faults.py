@@ -19,8 +19,8 @@ pytestmark = pytest.mark.planned_skip("needs root, and docker.io and debootstrap
 
 WAITER = """
 import os, time
-print("begin", flush=True)
 open("outputs/partial.txt", "w").write("kept")
+print("begin", flush=True)
 while not os.path.exists(os.environ["AZUREML_NATIVE_SHARE_DIRECTORY"] + "go"): time.sleep(0.02)
 print("end", flush=True)
 raise SystemExit(3)

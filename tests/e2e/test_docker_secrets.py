@@ -9,6 +9,7 @@ import tarfile
 
 import pytest
 
+from e2e.harness import all_below, read_if_there
 from hosts.api import ApiError
 from hosts.docker_runs import pip_file
 from hosts.packages import Index
@@ -69,10 +70,10 @@ def search_engine(runs, canary):
 
 def search_files(folder, canary):
     found = []
-    for path in folder.rglob("*"):
+    for path in all_below(folder):
         if canary in path.name or (path.is_symlink() and canary in os.readlink(path)):
             found.append(str(path))
-        elif path.is_file() and canary.encode() in path.read_bytes():
+        elif canary.encode() in read_if_there(path):
             found.append(str(path))
     return found
 

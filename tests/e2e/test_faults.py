@@ -20,8 +20,8 @@ needs_root = pytest.mark.planned_skip("needs root")
 
 SLEEPER = """
 import os, sys, time
-print("pid", os.getpid(), flush=True)
 open("outputs/partial.txt", "w").write("kept")
+print("pid", os.getpid(), flush=True)
 time.sleep(600)
 """
 
@@ -77,13 +77,15 @@ def test_client_killed_run_goes_on_and_is_recorded(tenon, project):
 
 
 def test_ctrl_c_stops_watching_not_the_run(tenon, project):
-    folder = project("import time\nprint('begin', flush=True)\ntime.sleep(1.5)\nprint('end')\n")
+    go = tenon.scratch / "go"
+    folder = project(f"import os, time\nprint('begin', flush=True)\nwhile not os.path.exists({str(go)!r}): time.sleep(0.02)\nprint('end')\n")
     watcher = tenon.start("submit", "main.py", cwd=folder)
     watcher.wait_for("begin")
     watcher.send(signal.SIGINT)
     done = watcher.wait()
     assert done.code == 130
     assert "tenon cancel" in done.err and "goes on" in done.err
+    go.touch()
     assert tenon.run("logs", "-f", cwd=folder).out == "begin\nend\n"
     assert last(tenon, folder)["status"] == "Completed"
 
@@ -127,14 +129,15 @@ def test_scripts_parent_gone_children_are_ended_too(tenon, project):
     """The script's own process ends, a child of it that left its session does not."""
     script = """
 import os, sys, time
+r, w = os.pipe()
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
-        print("pid", os.getpid(), flush=True)
+        os.write(w, str(os.getpid()).encode())
         time.sleep(600)
     os._exit(0)
 os.wait()
-time.sleep(0.3)
+print("pid", int(os.read(r, 32)), flush=True)
 """
     folder = project(script)
     done = tenon.run("submit", "main.py", cwd=folder)

@@ -152,9 +152,16 @@ def watchers(runner):
     return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if alive(pid) and holds_lock(pid, runner)]
 
 
+def link_of(path):
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
+
+
 def holds_lock(pid, runner):
     try:
-        return any(os.readlink(f"/proc/{pid}/fd/{fd}") == str(runner.home / "idle.lock") for fd in os.listdir(f"/proc/{pid}/fd"))
+        return any(link_of(f"/proc/{pid}/fd/{fd}") == str(runner.home / "idle.lock") for fd in os.listdir(f"/proc/{pid}/fd"))
     except OSError:
         return False
 
@@ -188,6 +195,7 @@ def test_the_watcher_waits_for_runs_and_outlives_hang_ups(runner, tmp_path):
     run = runner.start("import os, time\nwhile not os.path.exists(%r):\n    time.sleep(0.05)\n" % str(tmp_path / "go"))
     told = watch(runner, after_us=500_000, command=f"date >{tmp_path}/stopped")
     assert told["idle_since_us"] == 0
+    harness.wait_until(lambda: watchers(runner), 20, "the watcher")
     for pid in watchers(runner):
         os.kill(pid, signal.SIGHUP)
     time.sleep(1.5)

@@ -238,6 +238,20 @@ def test_cp_on_this_machine_and_words_it_does_not_understand(far, tmp_path):
     assert unknown.code == 3 and "neither a machine nor a run" in unknown.err
 
 
+def test_cp_takes_a_run_before_a_machine_of_another_project(far, tmp_path):
+    folder = far.project()
+    far.attach(folder, name="last").ok()
+    far.user.write("there.txt", "there")
+    other = far.project("print('other')\n", "other")
+    far.tenon.run("submit", "--keep", "-c", "local", "main.py", cwd=other).ok()
+    far.tenon.run("cp", "last:main.py", tmp_path / "copy.py", cwd=other).ok()
+    assert (tmp_path / "copy.py").read_bytes() == (other / "main.py").read_bytes()
+    # In its own project the target is meant, runs or not.
+    far.tenon.run("submit", "--keep", "-c", "local", "main.py", cwd=folder).ok()
+    far.tenon.run("cp", "last:there.txt", tmp_path / "there.txt", cwd=folder).ok()
+    assert (tmp_path / "there.txt").read_text() == "there"
+
+
 # ---- forward, ssh-config ---------------------------------------------------------------------
 
 
@@ -398,3 +412,72 @@ def test_forward_into_a_container_without_a_network_says_so(runs):
     done = runs.tenon.run("forward", "last", "8000", cwd=folder)
     assert done.code == 2 and "network: none" in done.err
     runs.tenon.run("cancel", "last", "--grace", "1s", cwd=folder).ok()
+
+
+# ---- machines that are detached, moved, no longer watched ---------------------------------------
+
+
+def left_going(far, folder):
+    """The id of a run that goes on without anybody who watches."""
+    started = far.start(folder)
+    started.wait_for("begin")
+    run_id = far.last(folder)["run_id"]
+    started.kill()
+    return run_id
+
+
+def known_hosts(far):
+    return [json.loads(path.read_text()) for path in (far.tenon.home / "hosts").glob("*.json")]
+
+
+def test_detach_is_refused_while_runs_go_on_and_a_forced_one_can_be_mended(far):
+    folder = far.attached(waiter(far.user.home / "go"))
+    run_id = left_going(far, folder)
+    refused = far.tenon.run("computetarget", "detach", "far", "--yes", cwd=folder)
+    assert refused.code == 2 and run_id in refused.err and "--force" in refused.err, repr(refused)
+    assert (folder / "aml_config/far.compute").exists() and len(known_hosts(far)) == 1
+    far.tenon.run("computetarget", "detach", "far", "--yes", "--force", cwd=folder).ok()
+    assert known_hosts(far) == []
+    lost = far.tenon.run("cancel", run_id, cwd=folder)
+    assert lost.code == 3 and "not known here" in lost.err and "runs fetch" in lost.err, repr(lost)
+    far.attach(folder).ok()
+    assert far.tenon.json("runs", "fetch", "-t", "far", "--json", cwd=folder) == [run_id]
+    assert far.tenon.json("runs", "fetch", "-t", "far", "--json", cwd=folder) == []
+    far.user.write("go", "")
+    assert "end" in far.tenon.run("logs", "-f", run_id, cwd=folder).out
+    assert far.last(folder)["status"] == "Completed"
+    far.tenon.run("computetarget", "detach", "far", "--yes", cwd=folder).ok()
+    assert known_hosts(far) == [] and far.tenon.json("secrets", "list", "-o", "json") == []
+
+
+def test_a_run_is_found_at_the_new_address_of_a_target_without_a_reference(far):
+    folder = far.attached(waiter(far.user.home / "go"))
+    compute = folder / "aml_config/far.compute"
+    compute.write_text(re.sub(r"(?m)^password: .*$", f"password: {far.user.password}", compute.read_text()))
+    far.tenon.run("computetarget", "test", "far", "--accept-host-key", cwd=folder).ok()
+    run_id = left_going(far, folder)
+    far.tenon.run("computetarget", "update", "far", "--address", "localhost", cwd=folder).ok()
+    assert {host["address"] for host in known_hosts(far)} == {"localhost"}
+    far.user.write("go", "")
+    assert "end" in far.tenon.run("logs", "-f", run_id, cwd=folder).out
+    assert far.last(folder)["status"] == "Completed"
+    far.tenon.run("computetarget", "test", "far", cwd=folder).ok()
+
+
+def test_a_target_that_asks_for_no_watcher_any_more_has_none_after_the_next_submit(far):
+    folder = far.attached()
+    compute = folder / "aml_config/far.compute"
+    plain = compute.read_text()
+    with_idle(folder, "1h", "echo off")
+    far.submit(folder).ok()
+    told = far.tenon.json("host", "idle", "far", "--json", cwd=folder)
+    assert (told["watching"], told["after_us"], told["command"]) == (True, 3_600_000_000, "echo off")
+    # What is said here counts there from the next submit on.
+    compute.write_text(plain)
+    with_idle(folder, "2h", "echo later")
+    assert "`echo off` runs after 1 h idle" in far.tenon.run("host", "idle", "far", cwd=folder).ok().out
+    compute.write_text(plain)
+    assert far.tenon.json("host", "idle", "far", "--json", cwd=folder)["watching"] is True
+    assert far.submit(folder).ok().out == "hello\n"
+    assert far.tenon.json("host", "idle", "far", "--json", cwd=folder)["watching"] is False
+    wait_until(lambda: not far.runners(), 15, "the end of the watcher")

@@ -71,8 +71,8 @@ def test_script_is_the_user_and_has_a_home(pods):
 def test_outputs_belong_to_the_user(pods):
     folder = pods.project("import os\nos.makedirs('outputs/a')\nopen('outputs/a/x.bin', 'wb').write(b'1' * 1000)\n")
     pods.submit(folder, "--keep", "main.py").ok()
-    kept = [p for p in pods.tenon.home.rglob("x.bin")]
-    assert kept and not pods.of_others()
+    assert not pods.of_others()  # waits for the runner first
+    assert list(pods.tenon.home.rglob("x.bin"))
 
 
 def test_without_shared_volumes(pods):

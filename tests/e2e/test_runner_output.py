@@ -35,10 +35,10 @@ os.write(2, b"no newline at the end")
 
 def test_the_order_of_the_two_streams_is_that_of_writing(runner):
     script = r"""
-import os, time
+import fcntl, os, struct, termios, time
 for i in range(20):
     os.write(1 + i % 2, b"%d " % i)
-    time.sleep(0.02)
+    while struct.unpack("i", fcntl.ioctl(1 + i % 2, termios.FIONREAD, bytes(4)))[0]: time.sleep(0.001)  # until it is read
 """
     journal = runner.start(script).wait()
     words = b"".join(r.payload[1:] for r in journal.of("output")).split()

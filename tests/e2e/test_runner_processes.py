@@ -149,9 +149,10 @@ def test_a_daemon_without_environment_is_found_and_ended(runner, how):
 def test_the_end_does_not_wait_for_a_daemon_that_holds_the_streams(runner):
     script = r"""
 import subprocess, sys
-child = "import signal,time; signal.signal(15, signal.SIG_IGN); print('held', flush=True); time.sleep(600)"
+child = "import signal,time; signal.signal(15, signal.SIG_IGN); print('held', flush=True); open('outputs/held', 'w'); time.sleep(600)"
 p = subprocess.Popen([sys.executable, "-c", child], stdin=subprocess.DEVNULL)
-import time; time.sleep(0.5)
+import os, time
+while not os.path.exists("outputs/held"): time.sleep(0.02)
 print("done", flush=True)
 """
     journal = runner.start(script, grace_us=200_000).wait(30)
@@ -163,9 +164,8 @@ def test_helpers_that_end_with_the_script_are_not_called_left_behind(runner):
     script = r"""
 import subprocess, sys
 # Ends when its standard input does, that is, a moment after the script.
-helper = subprocess.Popen([sys.executable, "-c", "import sys; print(1, flush=True); sys.stdin.read()"],
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-helper.stdout.readline()
+helper = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+helper.stdin.write(b"1\n"); helper.stdin.flush(); helper.stdout.readline()
 """
     journal = runner.start(script).wait()
     assert journal.notices == []
@@ -182,7 +182,7 @@ def test_a_timeout_is_a_failure_with_its_own_code(runner):
 
 
 def test_a_timeout_kills_a_script_that_ignores_term(runner):
-    end = runner.start(IGNORER, timeout_us=3_000_000, grace_us=200_000).wait().end
+    end = runner.start(IGNORER, timeout_us=10_000_000, grace_us=200_000).wait().end
     assert (end["exit_code"], end["signal"]) == (124, 9)
 
 
@@ -196,10 +196,11 @@ def test_term_to_the_supervisor_is_a_cancel(runner):
 
 
 def test_hangup_and_usr1_without_a_request_change_nothing(runner):
-    run = runner.start("import time\nprint('up', flush=True)\ntime.sleep(1)\nprint('end')\n")
+    run = runner.start("import os, time\nprint('up', flush=True)\nwhile not os.path.exists('outputs/go'): time.sleep(0.02)\nprint('end')\n")
     run.wait_for_output(b"up\n")
     for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGPIPE):
         os.kill(run.pid, number)
+    (run.folder / "work/outputs/go").touch()
     journal = run.wait()
     assert journal.end["state"] == "Completed"
     assert journal.stdout == b"up\nend\n"

@@ -154,7 +154,7 @@ def test_texts_of_a_run_with_secrets_are_not_recovered_unmasked(runner):
     script = r"""
 import os, tenon, time
 print("up", flush=True)
-time.sleep(1.5)
+while not os.path.exists("outputs/go"): time.sleep(0.02)
 tenon.log("text", "it is " + os.environ["PASSWORD"])
 tenon.log("number", 4)
 open("outputs/logged", "w").close()
@@ -163,6 +163,7 @@ time.sleep(600)
     run = runner.start(script, secrets={"PASSWORD": secret})
     run.wait_for_output(b"up\n")
     kill_runner(run)
+    (run.folder / "work/outputs/go").touch()
     wait_until((run.folder / "work/outputs/logged").exists, 20, "the points")
     run.ask("recover")
     journal = run.journal()

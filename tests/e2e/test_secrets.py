@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+from e2e.harness import all_below, read_if_there
+
 CANARY = "Canary-Kanarienvogel-78"
 COMPUTE = "# mine\naddress: 203.0.113.9  # there\npassword: 'Canary-Kanarienvogel-78'\t# hm\ntype: remotedocker\nusername: ann\n"
 
@@ -15,7 +17,7 @@ def folder(project):
 
 
 def canary_files(*places):
-    return [p for place in places for p in place.rglob("*") if p.is_file() and CANARY.encode() in p.read_bytes()]
+    return [p for place in places for p in all_below(place) if CANARY.encode() in read_if_there(p)]
 
 
 def test_set_list_remove(tenon, folder):

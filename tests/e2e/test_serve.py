@@ -5,6 +5,7 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 import signal
 import struct
 import threading
@@ -71,7 +72,7 @@ def test_run_of_no_program_is_not_found(agent):
 
 def test_run_is_killed_with_its_children_after_its_time(agent, tmp_path):
     pid_file = tmp_path / "pid"
-    answer = agent.ask("run", argv=["/bin/sh", "-c", f"sleep 600 & echo $! >{pid_file}; wait"], timeout_ms=500)
+    answer = agent.ask("run", argv=["/bin/sh", "-c", f"sleep 600 & echo $! >{pid_file}; wait"], timeout_ms=3000)
     assert answer["timed_out"]
     harness.wait_until(lambda: not alive(int(pid_file.read_text())), 20, "the end of the child")
 
@@ -242,7 +243,7 @@ def test_a_slow_link_gets_text_in_fewer_bytes(agent, tmp_path):
         told = agent.receive()
         assert told["offset"] == len(got[told["file"]])
         got[told["file"]] += told.body
-        sent[told["file"]] += told.sent
+        sent[told["file"]] += len(told.raw)
     assert got == [text, dense]
     assert sent[0] < len(text) / 2, "the agent has waited long for the first pieces, and compresses the others"
     assert sent[1] == len(dense)
@@ -303,11 +304,26 @@ def test_objects_are_asked_for_and_taken(agent, runner, tmp_path):
             near.send("get", home=str(tmp_path / "near-home"), wants=[{"hash": h, "size": 0, "offset": 0} for h in hashes])
             while "op" in (told := near.receive()):
                 members = {k: v for k, v in told.items() if k != "op"}
-                agent.send(told["op"], told.body, home=str(runner.home), **members)
+                agent.send(told["op"], told.raw, home=str(runner.home), **members)
             assert told["ok"], told
             answer = have(agent, runner, root)
     assert os.listdir(runner.home / "complete-trees") and (runner.home / "hosted").exists()
     assert have(agent, runner, root, base=root)["ok"]
+
+
+def test_a_machine_that_gets_objects_is_in_use(tmp_path, runner):
+    """The home that `used` lies in is found from where the program is."""
+    program = tmp_path / "there" / "bin" / "tenon-runner"
+    program.parent.mkdir(parents=True)
+    shutil.copy(runner.binary, program)
+    home = tmp_path / "there" / "host"
+    home.mkdir()
+    with Agent([program, "serve"]) as agent:
+        assert agent.ask("hello")["ok"]
+        assert not (home / "used").exists()
+        agent.send("objects", batch(b"good"), home=str(home))
+        assert agent.ask("hello")["ok"]
+        assert (home / "used").exists()
 
 
 def test_wrong_objects_are_told_by_the_next_have(agent, runner):

@@ -189,7 +189,7 @@ def test_a_forced_shell_that_is_none_is_told_plainly(far_on, sshd):
     runs = far_on(sshd, sshd.user(shell="/usr/sbin/nologin"))
     folder = runs.project()
     done = runs.attach(folder)
-    assert done.code != 0 and "nologin" in done.err + done.out or "not available" in done.err, repr(done)
+    assert done.code != 0 and ("nologin" in done.err + done.out or "not available" in done.err), repr(done)
     assert not (folder / "aml_config/far.compute").exists()
 
 
@@ -212,7 +212,7 @@ def test_a_warm_submit_takes_two_turns(far_on, sshd):
         runs = far_on(sshd, port=proxy.port)
         folder = runs.attached("print('x')\n")
         runs.submit(folder).ok()
-        (folder / "main.py").write_text("import time\nprint('y', flush=True)\ntime.sleep(1)\n")
+        (folder / "main.py").write_text("import time\nprint('y', flush=True)\ntime.sleep(5)\n")
         proxy.delay = 0.05
         proxy.reset_counts()
         watcher = runs.start(folder)

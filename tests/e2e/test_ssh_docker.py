@@ -166,6 +166,7 @@ def test_outputs_of_a_container_there_belong_to_the_user(gpu_less):
     folder = small(gpu_less, "open('outputs/made.txt', 'w').write('x')\nprint('ran')\n")
     assert gpu_less.submit(folder, "--keep", "main.py").ok().out == "ran\n"
     uid = gpu_less.user.uid
+    harness.wait_until(lambda: not gpu_less.runners(), 60, "the end of the runner")
     assert [p for p in gpu_less.user.home.rglob("*") if os.lstat(p).st_uid != uid] == []
 
 
@@ -202,3 +203,15 @@ def test_an_engine_that_only_sudo_may_reach(engine, sshd_with, far_on):
     folder = small(runs, "print('ran')\n")
     assert runs.submit(folder).ok().out == "ran\n"
     harness.wait_until(lambda: engine.leftovers() == [], what="the end of the container")
+
+
+def test_all_a_container_printed_is_there_for_one_who_comes_later(gpu_less):
+    """Its output lies in a segment of its own, which arrives after the end in the other one."""
+    folder = small(gpu_less, "import sys\nfor i in range(300_000):\n    print('line', i, 'x' * 50)\n")
+    gpu_less.submit(folder, "-a", "main.py").ok()
+    harness.wait_until(lambda: not gpu_less.runners(), 120, "the end of the run")
+    logged = gpu_less.tenon.run("logs", "last", cwd=folder, timeout=60).ok()
+    assert logged.out == "".join(f"line {i} {'x' * 50}\n" for i in range(300_000))
+    [copy] = gpu_less.tenon.home.glob("runs/*/script.tj")
+    [original] = gpu_less.far_files("runs/*/script.tj")
+    assert copy.read_bytes() == original.read_bytes()

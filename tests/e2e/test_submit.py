@@ -47,10 +47,14 @@ def test_bytes_are_exactly_those_of_a_direct_run(tenon, project):
 
 def test_streams_keep_their_order_when_the_script_takes_turns(tenon, project):
     folder = project("""
-import sys, time
+import fcntl, struct, sys, termios, time
+def say(stream, text):
+    stream.write(text)
+    stream.flush()
+    while struct.unpack("i", fcntl.ioctl(stream, termios.FIONREAD, bytes(4)))[0]: time.sleep(0.001)  # until it is read
 for i in range(20):
-    sys.stdout.write("o%d " % i); sys.stdout.flush(); time.sleep(0.02)
-    sys.stderr.write("e%d " % i); sys.stderr.flush(); time.sleep(0.02)
+    say(sys.stdout, "o%d " % i)
+    say(sys.stderr, "e%d " % i)
 """)
     tenon.run("submit", "-q", "main.py", cwd=folder).ok()
     both = tenon.run("logs", "last", "--raw", "both", cwd=folder).out
@@ -191,8 +195,10 @@ def everything_under(path):
     data = b""
     for root, _, files in os.walk(path):
         for name in files:
-            with open(os.path.join(root, name), "rb") as f:
-                data += f.read()
+            file = os.path.join(root, name)
+            if os.path.isfile(file):  # not the runner's pipe
+                with open(file, "rb") as f:
+                    data += f.read()
     return data
 
 
@@ -221,6 +227,7 @@ sys.exit("fatal: " + secret)
         assert SECRET not in tenon.run(*args, cwd=folder).out
     for path in (tenon.home / "history.db",):
         assert path.exists()
+    assert not tenon.processes_left()  # the runner tidies up after the end
     assert SECRET.encode() not in everything_under(tenon.home)
 
 
@@ -286,6 +293,7 @@ def test_restore_refuses_to_overwrite_and_keeps_passwords(tenon, project):
     folder = project("print(1)\n", files={
         "aml_config/vm.compute": "type: remotedocker\naddress: 203.0.113.7\nusername: u\npassword: s3cret-one\n"})
     tenon.run("submit", "main.py", cwd=folder).ok()
+    assert not tenon.processes_left()
     assert b"s3cret-one" not in everything_under(tenon.home)
     (folder / "main.py").write_text("print('changed')\n")
     (folder / "extra.py").write_text("left alone")

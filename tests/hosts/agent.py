@@ -20,11 +20,11 @@ GREETING = b"tenon-agent 1\n"
 
 
 class Answer(dict):
-    """The head of a frame, with its body, which was `sent` bytes long on its way."""
+    """The head of a frame, with its body, which travelled as `raw`."""
 
     def __init__(self, head, body):
         super().__init__(head)
-        self.sent = len(body)
+        self.raw = body
         self.body = unzstd(body) if head.get("zstd") else body
 
 

@@ -18,8 +18,8 @@ INDEX_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https
 NO_PACKAGES = "name: project_environment\ndependencies: []\n"
 SLEEPER = """
 import os, time
-print("ready", flush=True)
 open("outputs/partial.txt", "w").write("kept")
+print("ready", flush=True)
 time.sleep(600)
 """
 

@@ -165,6 +165,26 @@ class Engine:
     def __exit__(self, *_):
         self.close()
 
+    def leftovers(self):
+        """Containers, volumes and networks, in words."""
+        api = self.api
+        found = [f"container {c['Names']} {c['State']} {c['Labels']}" for c in api.containers()]
+        found += [f"volume {v['Name']}" for v in api.volumes()]
+        found += [f"network {n['Name']}" for n in api.networks()]
+        return found
+
+    def sweep(self):
+        """Removes what leftovers() tells."""
+        api = self.api
+        for container in api.containers():
+            api.remove(container["Id"])
+        for volume in api.volumes():
+            with contextlib.suppress(ApiError):
+                api.call("DELETE", f"/volumes/{volume['Name']}")
+        for network in api.networks():
+            with contextlib.suppress(ApiError):
+                api.call("DELETE", f"/networks/{network['Id']}")
+
     def open(self):
         raise NotImplementedError
 
@@ -262,26 +282,6 @@ class DockerEngine(Engine):
         """A group that may use the socket from now on."""
         os.chown(self.socket, 0, gid)
         self.socket.chmod(0o660)
-
-    def leftovers(self):
-        """Containers, volumes and networks, in words."""
-        api = self.api
-        found = [f"container {c['Names']} {c['State']} {c['Labels']}" for c in api.containers()]
-        found += [f"volume {v['Name']}" for v in api.volumes()]
-        found += [f"network {n['Name']}" for n in api.networks()]
-        return found
-
-    def sweep(self):
-        """Removes what leftovers() tells."""
-        api = self.api
-        for container in api.containers():
-            api.remove(container["Id"])
-        for volume in api.volumes():
-            with contextlib.suppress(ApiError):
-                api.call("DELETE", f"/volumes/{volume['Name']}")
-        for network in api.networks():
-            with contextlib.suppress(ApiError):
-                api.call("DELETE", f"/networks/{network['Id']}")
 
     def close(self):
         if self._process is not None and self._process.poll() is None:

@@ -99,20 +99,6 @@ class PodmanEngine(Engine):
         self._process.kill()
         self._process.wait()
 
-    def leftovers(self):
-        api = self.api
-        found = [f"container {c['Names']} {c['State']} {c['Labels']}" for c in api.containers()]
-        found += [f"volume {v['Name']}" for v in api.volumes()]
-        return found + [f"network {n['Name']}" for n in api.networks()]
-
-    def sweep(self):
-        api = self.api
-        for container in api.containers():
-            api.remove(container["Id"])
-        for volume in api.volumes():
-            with contextlib.suppress(ApiError):
-                api.call("DELETE", f"/volumes/{volume['Name']}")
-
     def close(self):
         if self._process is not None and self._process.poll() is None:
             with contextlib.suppress(OSError, ApiError):

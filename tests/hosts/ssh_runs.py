@@ -12,8 +12,8 @@ from hosts.docker_runs import INDEX_VARIABLES, NO_PACKAGES
 NAME = "far"
 SLEEPER = """
 import os, time
-print("begin", flush=True)
 open("outputs/partial.txt", "w").write("kept")
+print("begin", flush=True)
 time.sleep(600)
 """
 
@@ -22,8 +22,8 @@ def waiter(go, code=0):
     """A script that says "begin", then "end" once the file `go` is there."""
     return f"""
 import os, time
-print("begin", flush=True)
 open("outputs/partial.txt", "w").write("kept")
+print("begin", flush=True)
 while not os.path.exists({str(go)!r}): time.sleep(0.02)
 print("end", flush=True)
 raise SystemExit({code})
@@ -105,7 +105,7 @@ class SshRuns:
                 found.append(pid)
         return found
 
-    def still_running(self, seconds=15):
+    def still_running(self, seconds=60):
         """Processes of the user that do not end by themselves once nobody is connected; sshd's own are not counted."""
         deadline = time.monotonic() + seconds
         while True:
