@@ -196,8 +196,9 @@ bool IsUsedByOthers(const engine::HostRecord& host, const Project& project,
     other.root = root;
     if (!project::ConfigFile(other, target, ".compute")) continue;
     const Result<Target> read = project::ReadTarget(other, target);
-    // A file that cannot be read may be mended.
-    if (!read.ok() || HostIdForTarget(*read) == host.id) return true;
+    // A file with mistakes may be mended.
+    const std::string id = read.ok() ? HostIdForTarget(*read) : std::string();
+    if (id.empty() || id == host.id) return true;
   }
   return false;
 }
@@ -211,12 +212,14 @@ Result<std::vector<engine::HostRecord>> MachinesOf(Session& session, const Proje
   const std::string id = target.ok() ? HostIdForTarget(*target) : std::string();
   const Result<engine::Context*> context = session.Context();
   if (!context.ok()) return found;
-  TENON_TRY(auto hosts, engine::ListHosts((*context)->home));
+  std::vector<std::string> unreadable;
+  TENON_TRY(auto hosts, engine::ListHosts((*context)->home, &unreadable));
   const std::pair<std::string, std::string> user(project.root, name);
   for (engine::HostRecord& host : hosts) {
     const bool its = host.id == id || std::count(host.users.begin(), host.users.end(), user) > 0;
     if (its && !IsUsedByOthers(host, project, name)) found.push_back(std::move(host));
   }
+  if (std::count(unreadable.begin(), unreadable.end(), id) > 0) found.emplace_back().id = id;
   return found;
 }
 
@@ -272,7 +275,8 @@ Result<int> Detach(Session& session, const std::string& name, bool yes, bool for
     TENON_TRY(engine::Context * context, session.Context());
     TENON_TRY_VOID(engine::ForgetEverything(*context, host.id));
     if (!session.WantsJson() && said.insert(host.address).second)
-      PrintOut("forgot the machine at " + ForTerminal(host.address) + "\n");
+      PrintOut("forgot the machine" +
+               (host.address.empty() ? "" : " at " + ForTerminal(host.address)) + "\n");
   }
   if (session.WantsJson()) {
     PrintListing(session,

@@ -70,7 +70,8 @@ Status TakeAlong(Session& session, const project::Project& project, const std::s
   TENON_TRY(const engine::HostRecord host, HostForTarget(session, project, *target));
   if (host.user != known->user) return {};  // another account, with other runs
   if (host.address == known->address && host.port == known->port) return {};
-  TENON_TRY(const auto hosts, engine::ListHosts(context->home));
+  std::vector<std::string> unreadable;
+  TENON_TRY(const auto hosts, engine::ListHosts(context->home, &unreadable));
   for (const engine::HostRecord& other : hosts) {
     if (other.id == host.id || !IsSame(other, *known)) continue;
     TENON_TRY_VOID(engine::UpdateHost(context->home, other.id, [&](engine::HostRecord& record) {

@@ -43,6 +43,10 @@ Result<HostRecord> FindRecorded(const std::vector<HostRecord>& hosts, const std:
     const bool by_id = IsIdBeginning(word) && host.id.starts_with(word);
     if (host.target == word || by_id) found.push_back(host);
   }
+  if (found.size() > 1) {
+    std::erase_if(
+        found, [&](const HostRecord& host) { return host.target == word && IsLeftBehind(host); });
+  }
   if (found.size() == 1) return found.front();
   if (!found.empty()) {
     std::vector<std::string> ids;

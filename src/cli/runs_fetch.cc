@@ -51,7 +51,7 @@ Result<int> Act(Session& session, const Options& options) {
     engine::Adopted adopted = engine::Adopted::kNew;
     if (!options.dry_run) {
       TerminalReporter reporter({});
-      engine::AdoptRequest request{run_id, host.id, ""};
+      engine::AdoptRequest request{run_id, host.id, "", options.runs.empty()};
       const bool ours = project && run_id.starts_with(run::RunIdStem(name) + "_");
       if (ours) request.project_id = project->id;
       TENON_TRY(adopted, engine::Adopt(*context, place, request, reporter));

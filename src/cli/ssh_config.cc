@@ -14,6 +14,7 @@
 #include "cli/config_files.h"
 #include "cli/host_name.h"
 #include "cli/print.h"
+#include "cli/target_host.h"
 
 namespace tenon::cli {
 namespace {
@@ -129,7 +130,8 @@ Status Write(const Options& options, const std::string& text, const Environment&
 
 Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(const auto all, engine::ListHosts(context->home));
+  TENON_TRY(auto all, engine::ListHosts(context->home));
+  std::erase_if(all, IsLeftBehind);
   std::map<std::string, int> counts;
   for (const HostRecord& host : all) ++counts[host.target];
   std::vector<HostRecord> chosen = all;

@@ -211,6 +211,14 @@ std::string HostIdForTarget(const project::Target& target) {
   return host.ok() ? host->id : std::string();
 }
 
+bool IsLeftBehind(const HostRecord& host) {
+  project::Project project;
+  project.root = host.project_root;
+  const auto target = project::ReadTarget(project, host.target);
+  const std::string id = target.ok() ? HostIdForTarget(*target) : std::string();
+  return !id.empty() && id != host.id;
+}
+
 Result<HostRecord> HostForTarget(Session& session, const project::Project& project,
                                  const project::Target& target) {
   TENON_TRY(const HostRecord file, FromFile(project, target));

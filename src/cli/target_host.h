@@ -36,6 +36,8 @@ Result<std::string> HostOfTarget(Session& session, const project::Project& proje
 
 // The id a target's machine has, known or not; "" when it cannot be told.
 std::string HostIdForTarget(const project::Target& target);
+// A machine that is kept for its runs only: its own target leads elsewhere now.
+bool IsLeftBehind(const engine::HostRecord& host);
 
 // --host-key and --accept-host-key.
 struct HostKeyOptions {

@@ -160,8 +160,10 @@ Result<Adopted> Adopt(Context& context, const Place& far, const AdoptRequest& re
   const std::string here = KeyHere(folder);
   if (!here.empty()) {
     if (here != spec.key) return Invalid("another run is called " + spec.id + " here");
-    if (!HasLostItsMachine(context, far, spec.id)) return Adopted::kKnown;
-    TENON_TRY_VOID(LeadTo(context, far, spec.id));
+    // Another run of the same machine may have mended that meanwhile.
+    const bool lost = HasLostItsMachine(context, far, spec.id);
+    if (!lost && !request.listed) return Adopted::kKnown;
+    if (lost) TENON_TRY_VOID(LeadTo(context, far, spec.id));
     TENON_TRY_VOID(RefreshRun(context, spec.id, Look::kThere, &reporter));
     return Adopted::kNew;
   }

@@ -22,6 +22,7 @@ struct AdoptRequest {
   // The project here that the run is to belong to; "" = as the run has it. A project without an Id
   // of its own has another one on every machine.
   std::string project_id;
+  bool listed = false;  // RunsToAdopt() has named it
 };
 enum class Adopted {
   kNew,    // it is known here from now on, or its machine is again

@@ -198,12 +198,14 @@ class Patience {
 // which the journal of a far run is copied as it grows.
 class Follower {
  public:
+  // `own_script`: it may have a segment of the script's own.
   Follower(Context& context, const std::string& run_id, const FollowOptions& options, Place place,
-           Reporter& reporter)
+           bool own_script, Reporter& reporter)
       : context_(context),
         run_id_(run_id),
         options_(options),
         place_(std::move(place)),
+        own_script_(own_script),
         reporter_(reporter),
         patience_(context, options, reporter),
         host_(context, run::RunFolder(context.home, run_id).host_segment(),
@@ -253,10 +255,8 @@ class Follower {
 
   // Whoever wrote the end has waited for the script's segment to be complete.
   Status Conclude(const run::End& end) {
-    bool whole = true;
-    if (mirror_) {
-      TENON_TRY(whole, TakeRest());
-    }
+    // Without a segment of the script's own the end is the last of all.
+    const bool whole = !mirror_ || !own_script_ || TakeRest();
     for (bool more = true; more;) {
       TENON_TRY(more, ReadScript());
     }
@@ -270,19 +270,17 @@ class Follower {
     return options_.wait ? patience_.Until(act) : act();
   }
 
-  // False: not now, and that was told.
-  Result<bool> TakeRest() {
+  // False: not now, and that was told. The end is known; what cannot be had besides does not change
+  // it.
+  bool TakeRest() {
     bool whole = false;
-    auto taken = Try([&]() -> Status {
+    const auto taken = Try([&]() -> Status {
       for (int looks = 0; !whole && looks < kOthersLooks && !patience_.Stopped(); ++looks) {
         if (looks > 0) ::usleep(kOthersPauseUs);
         TENON_TRY(whole, mirror_->TakeRest());
       }
       return {};
     });
-    if (!taken.ok() && (options_.wait || taken.error().kind != ErrorKind::kUnavailable)) {
-      return std::move(taken).error();
-    }
     if (!whole && !patience_.Stopped()) {
       reporter_.OnNotice({run::Level::kWarning,
                           taken.ok() ? "another process still copies the end of its output"
@@ -356,6 +354,7 @@ class Follower {
   const std::string& run_id_;
   const FollowOptions& options_;
   Place place_;
+  const bool own_script_;
   Reporter& reporter_;
   Patience patience_;
   Tail host_, script_;
@@ -368,10 +367,12 @@ class Follower {
 
 Result<Followed> Follow(Context& context, const std::string& run_id, const FollowOptions& options,
                         Reporter& reporter) {
-  TENON_TRY(const std::string host, HostOfRun(context, run_id));
+  TENON_TRY(const auto spec, SubmittedSpec(context, run_id));
+  const std::string host = spec ? spec->host : std::string();
+  const bool own_script = !spec || spec->executor != run::ExecutorKind::kProcess;
   // Of a run that is over everything is here, also when its machine is long gone.
   TENON_TRY(Place place, context.At(OutputsFetched(context, run_id) ? "" : host));
-  return Follower(context, run_id, options, std::move(place), reporter).Run();
+  return Follower(context, run_id, options, std::move(place), own_script, reporter).Run();
 }
 
 }  // namespace tenon::engine

@@ -167,7 +167,8 @@ void NoteHeard(const run::Home& home, const std::string& id, int64_t now_us) {
   (void)UpdateHost(home, id, [&](HostRecord& host) { host.last_heard_us = now_us; }).ok();
 }
 
-Result<std::vector<HostRecord>> ListHosts(const run::Home& home) {
+Result<std::vector<HostRecord>> ListHosts(const run::Home& home,
+                                          std::vector<std::string>* unreadable) {
   std::vector<HostRecord> hosts;
   auto names = ListDir(home.hosts());
   if (!names.ok()) {
@@ -175,9 +176,16 @@ Result<std::vector<HostRecord>> ListHosts(const run::Home& home) {
     return std::move(names).error();
   }
   for (const std::string& name : *names) {
-    if (!name.ends_with(".json") || !IsHostId(name.substr(0, name.size() - 5))) continue;
-    TENON_TRY(HostRecord host, ReadFrom(JoinPath(home.hosts(), name)));
-    hosts.push_back(std::move(host));
+    const std::string id = name.substr(0, name.size() - std::min<size_t>(name.size(), 5));
+    if (!name.ends_with(".json") || !IsHostId(id)) continue;
+    auto host = ReadFrom(JoinPath(home.hosts(), name));
+    if (host.ok()) {
+      hosts.push_back(*std::move(host));
+    } else if (unreadable != nullptr) {
+      unreadable->push_back(id);
+    } else {
+      return std::move(host).error();
+    }
   }
   std::sort(hosts.begin(), hosts.end(), [](const HostRecord& a, const HostRecord& b) {
     return std::tie(a.target, a.address, a.id) < std::tie(b.target, b.address, b.id);

@@ -62,7 +62,10 @@ Status UpdateHost(const run::Home& home, const std::string& id,
 void NoteUser(HostRecord* host);
 // Remembers that the host has answered; no more than that is lost where it cannot be written.
 void NoteHeard(const run::Home& home, const std::string& id, int64_t now_us);
-Result<std::vector<HostRecord>> ListHosts(const run::Home& home);  // by target
+// By target. `unreadable`: gets the ids of those whose records are damaged; without it that is an
+// Error.
+Result<std::vector<HostRecord>> ListHosts(const run::Home& home,
+                                          std::vector<std::string>* unreadable = nullptr);
 // Removes the record and the pinned key.
 Status ForgetHost(const run::Home& home, const std::string& id);
 

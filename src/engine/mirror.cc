@@ -24,8 +24,8 @@ constexpr size_t kAtOnce = 8u << 20;
 // What a frame counts for, so that empty ones come to an end too.
 constexpr size_t kFrameCost = 1u << 10;
 constexpr int64_t kAnswerUs = 60'000'000;
-// How long a runner that has written the end may take to go.
-constexpr int64_t kGoingUs = 2'000'000;
+// How long it is waited that a runner that has written the end goes, which saves asking again.
+constexpr int64_t kGoingUs = 100'000;
 // Compared before going on after them.
 constexpr uint64_t kChecked = 4096;
 // The first time a copy is cut back by this much, then by 16 times more each time.
@@ -197,6 +197,7 @@ Status Mirror::BeginFollowing() {
 }
 
 Status Mirror::CutBack(Copy* copy) {
+  TENON_EXPECT_PEER(copy->length > 0, "the host has something else than nothing");
   const uint64_t back = kFirstCut << std::min(4 * copy->cuts++, 32);
   const uint64_t keep = copy->length - std::min(copy->length, back);
   if (::ftruncate(copy->fd.get(), static_cast<off_t>(keep)) != 0) {
@@ -266,6 +267,7 @@ Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
     if (begin_anew_) {
       TENON_TRY_VOID(Stop());
       begin_anew_ = false;
+      writer_alive_.reset();  // what was told goes for what was asked before
       return Heard::kMore;
     }
     if (grew) return Heard::kMore;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "base/compress.h"
 #include "base/hash.h"
@@ -39,12 +40,15 @@ class FakeFar : public transport::LocalHost, public transport::FrameLink {
               Crc32c(before.substr(offset - checked)) != json::GetInt(file, "crc")) {
             queue_.push_back({{{"file", following_.size()}, {"differs", true}}, ""});
             path = "(told that it differs)";
+            told_difference_ = true;
           }
         }
         following_.push_back({path, offset});
       }
       told_lock_ = false;
     } else {
+      // As the agent, which tells it before it sees the next request.
+      if (std::exchange(told_difference_, false)) queue_.push_back({{{"locked", locked}}, ""});
       queue_.push_back({{{"ok", true}, {"end", true}}, ""});
       queue_.push_back({{{"ok", true}}, ""});
     }
@@ -106,7 +110,7 @@ class FakeFar : public transport::LocalHost, public transport::FrameLink {
  private:
   std::vector<std::pair<std::string, uint64_t>> following_;
   std::deque<Frame> queue_;
-  bool told_lock_ = false;
+  bool told_lock_ = false, told_difference_ = false;
   std::minstd_rand random_{7};
 };
 

@@ -107,6 +107,20 @@ Status EndLostThere(Context& context, const Place& far, const journal::RunView& 
   return MarkFetched(context, run.spec.id);
 }
 
+// The run is over and known here, and its machine has nothing of it any more.
+Status SayOutputsAreGone(Context& context, const Place& far, const std::string& run_id,
+                         Reporter& reporter) {
+  // Where not even the folder of runs is there, a file system may not be mounted.
+  const auto runs = far.host->ReadFrom(far.home.runs(), 0, 0);
+  if (!runs.ok() && runs.error().kind == ErrorKind::kUnavailable) return runs.error();
+  const bool removed = runs.ok() || runs.error().kind != ErrorKind::kNotFound;
+  reporter.OnNotice({run::Level::kWarning,
+                     far.host->Describe() + " has " + (removed ? "removed" : "not got") + " what " +
+                         run_id + " left there; its outputs were never fetched",
+                     ""});
+  return removed ? MarkFetched(context, run_id) : Status();
+}
+
 // Goes and looks at a run on another machine: copies its journal, has its end written if its runner
 // is gone, fetches what it has left.
 Status LookThere(Context& context, const journal::RunView& run, Reporter& reporter) {
@@ -124,11 +138,7 @@ Status LookThere(Context& context, const journal::RunView& run, Reporter& report
       auto found = far.launch->Recover(id);
       if (!found.ok() && found.error().kind == ErrorKind::kNotFound) {
         if (!run::IsFinal(run.state)) return LostThere(far, id);
-        reporter.OnNotice({run::Level::kWarning,
-                           far.host->Describe() + " has removed what " + id +
-                               " left there; its outputs were never fetched",
-                           ""});
-        return MarkFetched(context, id);
+        return SayOutputsAreGone(context, far, id, reporter);
       }
       if (!found.ok()) return std::move(found).error();
       if (found->recovered) TENON_TRY_VOID(mirror.CatchUp());

@@ -572,3 +572,12 @@ def test_detach_in_a_copy_of_the_project_leaves_the_machine_to_the_original(teno
     assert "forgot" in tenon.run("computetarget", "detach", "far", "--yes", cwd=folder).ok().out
     assert nothing_written(folder, tenon)
     assert tenon.json("secrets", "list", "-o", "json") == []
+
+
+def test_a_damaged_record_does_not_keep_other_targets(tenon, folder, sshd, user):
+    attach(tenon, folder, sshd, user, "--accept-host-key").ok()
+    damaged = tenon.home / "hosts" / f"{'0' * 32}.json"
+    damaged.write_text("{")
+    tenon.run("computetarget", "update", "far", "--address", "localhost", cwd=folder).ok()
+    assert "forgot the machine at localhost" in tenon.run("computetarget", "detach", "far", "--yes", cwd=folder).ok().out
+    assert damaged.exists() and not (folder / FILES[0]).exists()

@@ -141,7 +141,7 @@ class User:
         inside = server.inside(self.home)
         group = ["-G", ",".join(groups)] if groups else []
         done = _run(*server.enter, "useradd", *server.useradd_options(), "-M", "-l", "-d", inside, "-s", shell, "-U", *group, self.name)
-        if done.returncode not in (0, 6):  # 6: another test process has swept it meanwhile
+        if done.returncode != 0:
             raise Unusable(f"useradd: {done.stderr.strip()}")
         self.uid, self.gid = (int(_run(*server.enter, "id", option, self.name).stdout) for option in ("-u", "-g"))
         self._remove_roots()
@@ -174,7 +174,7 @@ class User:
             part.mkdir()
         told = ",".join(["allow_other", *(f"{name}dir={part}" for name, part in parts.items())])
         done = _run("fuse-overlayfs", "-o", told, self.home)
-        if done.returncode not in (0, 6):  # 6: another test process has swept it meanwhile
+        if done.returncode != 0:
             raise Unusable(f"fuse-overlayfs: {done.stderr.strip()}")
         self._own_home()
         self.server.see_mounts()
