@@ -100,6 +100,16 @@ TEST(YamlOddities, TabsAsIndentationAreRefusedInTheRightLine) {
             "f:3:2: a tab is used as indentation | indent with blanks");
 }
 
+// libfyaml does not survive these.
+TEST(YamlOddities, TabBetweenAColonAndAnIndicatorBelowAnExplicitKeyIsRefused) {
+  for (const char* text : {"? e:\t-", "? e:\t?", "? e:\t- x\n", "? - e: \t-", "- ? e:\t-",
+                           "a:\n ? b:\n    - c:\t-\nd: e\n", "? \"e\":\t-", "? [a]:\t-"}) {
+    EXPECT_NE(Complaint(text).find("a tab behind the colon of a key"), std::string::npos) << text;
+  }
+  EXPECT_EQ(Get(MustParse("a:\t1\nb: -1\n"), "b").text, "-1");
+  EXPECT_EQ(Get(MustParse("? a\n: 1\n"), "a").text, "1");
+}
+
 TEST(YamlOddities, MissingBlankBehindColonIsRefusedInTheRightLine) {
   EXPECT_EQ(
       Complaint("configuration:\n  #\"a\": \"8\"\n  \"spark.wait\":\"3000\"\n  \"b\":\"1\"\n"),

@@ -55,6 +55,29 @@ size_t GluedColon(std::string_view line) {
   return next == ' ' || next == '\t' || next == '/' ? kNone : colon;
 }
 
+// `? key`, perhaps as an item of a list.
+bool BeginsExplicitKey(std::string_view line) {
+  size_t at = line.find_first_not_of(" \t");
+  while (at != kNone && line[at] == '-' && at + 1 < line.size() &&
+         (line[at + 1] == ' ' || line[at + 1] == '\t')) {
+    at = line.find_first_not_of(" \t", at + 1);
+  }
+  if (at == kNone || line[at] != '?') return false;
+  return at + 1 == line.size() || line[at + 1] == ' ' || line[at + 1] == '\t';
+}
+
+// The place of a tab between a colon and a `-` or `?`.
+size_t TabBeforeIndicator(std::string_view line) {
+  for (size_t colon = line.find(':'); colon != kNone; colon = line.find(':', colon + 1)) {
+    const size_t next = line.find_first_not_of(" \t", colon + 1);
+    if (next == kNone) return kNone;
+    if (line[next] != '-' && line[next] != '?') continue;
+    const size_t tab = line.substr(0, next).find('\t', colon);
+    if (tab != kNone) return tab;
+  }
+  return kNone;
+}
+
 Mistake TabMistake(int line, std::string_view text) {
   const int column = static_cast<int>(Indentation(text).find('\t')) + 1;
   return {{line, column}, "a tab is used as indentation", "indent with blanks"};
@@ -148,6 +171,20 @@ std::optional<Mistake> Source::FindForeignBytes() const {
           control ? "bring back the file as it was, or write it anew" : "save the file as UTF-8"};
     }
     i += length;
+  }
+  return std::nullopt;
+}
+
+std::optional<Mistake> Source::FindTabBeforeIndicator() const {
+  bool explicit_keys = false;
+  for (int number = 1; number <= line_count(); ++number) {
+    const std::string_view line = Line(number);
+    explicit_keys = explicit_keys || BeginsExplicitKey(line);
+    const size_t tab = explicit_keys ? TabBeforeIndicator(line) : kNone;
+    if (tab == kNone) continue;
+    return Mistake{{number, static_cast<int>(tab) + 1},
+                   "a tab behind the colon of a key",
+                   "put a blank there, and a list or a key into a line of its own"};
   }
   return std::nullopt;
 }
