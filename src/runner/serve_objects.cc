@@ -84,10 +84,11 @@ Status ServeObjects::SendObjects(const json::Object& request) {
   TENON_TRY(Store * store, StoreOf(request));
   const json::Array* wants = json::GetArray(request, "wants");
   if (wants == nullptr) return Invalid("reading the request: it wants nothing");
-  snapshot::ObjectSender sender(store->objects, [this](json::Object head, std::string body) {
-    note_use_();
-    return link_.Send(head, body);
-  });
+  snapshot::ObjectSender sender(store->objects,
+                                [this](const json::Object& head, const std::string& body) {
+                                  note_use_();
+                                  return link_.Send(head, body);
+                                });
   for (const json::Value& value : *wants) {
     if (!value.is_object()) return Invalid("reading the request: wants has what is no object");
     TENON_TRY(const Hash hash, HashOf(value.get_object(), "hash"));
