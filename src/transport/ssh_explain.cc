@@ -103,7 +103,7 @@ constexpr struct {
   const char* hint;
 } kNetwork[] = {
     {"Could not resolve hostname", "no machine of that name is known",
-     "check the address; `computetarget update NAME --address HOST` changes it"},
+     "check the address; `tenon computetarget update NAME --address HOST` changes a target's"},
     {"Connection refused", "the machine is there, but no SSH server answers on that port",
      "is sshd running, and the port right?"},
     {"No route to host", "there is no way to that machine",

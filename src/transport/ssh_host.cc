@@ -174,9 +174,13 @@ Status SshHost::Push(const AgentProgram& program) {
   if (!pushed.ok()) return std::move(pushed).error().Wrap(doing);
   if (pushed->out.find("tenon-pushed") != std::string::npos) return {};
   const std::string words(Trim(pushed->err));
+  const bool wrong_kind = words.find("Exec format error") != std::string::npos;
   return Unavailable(doing + " into " + options_.root + "/bin failed" +
                      (words.empty() ? "" : ": " + ForTerminal(words)))
-      .WithHint("is there room on its disk? `tenon host clean` gives back what old runs took");
+      .WithHint(wrong_kind ? "it calls itself " + ForTerminal(options_.machine) +
+                                 ", but does not start programs for that kind of machine"
+                           : "is there room on its disk? `tenon host clean` gives back what old "
+                             "runs took");
 }
 
 Status SshHost::Bootstrap() {
