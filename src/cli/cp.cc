@@ -69,11 +69,6 @@ Result<There> InRun(Session& session, const std::string& run, const std::string&
   return there;
 }
 
-bool IsTarget(const Session& session, const std::string& name) {
-  const auto project = OpenFiles(session);
-  return project.ok() && project::ConfigFile(*project, name, ".compute");
-}
-
 // A number, a whole id or `last`; the beginning of an id may be the name of a machine.
 bool NamesRun(Session& session, const std::string& name) {
   const auto run_id = session.ResolveRun(name);
@@ -82,9 +77,9 @@ bool NamesRun(Session& session, const std::string& name) {
          name.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// A target of this project, then a run, then a machine of another project.
+// A run, as for `exec`; then a machine; then what may be the beginning of a run's id.
 Result<There> Understand(Session& session, const std::string& name, const std::string& path) {
-  if (!IsTarget(session, name) && NamesRun(session, name)) return InRun(session, name, path);
+  if (NamesRun(session, name)) return InRun(session, name, path);
   auto host = FindHost(session, name);
   if (!host.ok()) {
     if (host.error().kind == ErrorKind::kDenied) return std::move(host).error();

@@ -238,7 +238,7 @@ def test_cp_on_this_machine_and_words_it_does_not_understand(far, tmp_path):
     assert unknown.code == 3 and "neither a machine nor a run" in unknown.err
 
 
-def test_cp_takes_a_run_before_a_machine_of_another_project(far, tmp_path):
+def test_cp_takes_a_run_before_a_machine_as_exec_does(far, tmp_path):
     folder = far.project()
     far.attach(folder, name="last").ok()
     far.user.write("there.txt", "there")
@@ -246,10 +246,13 @@ def test_cp_takes_a_run_before_a_machine_of_another_project(far, tmp_path):
     far.tenon.run("submit", "--keep", "-c", "local", "main.py", cwd=other).ok()
     far.tenon.run("cp", "last:main.py", tmp_path / "copy.py", cwd=other).ok()
     assert (tmp_path / "copy.py").read_bytes() == (other / "main.py").read_bytes()
-    # In its own project the target is meant, runs or not.
-    far.tenon.run("submit", "--keep", "-c", "local", "main.py", cwd=folder).ok()
+    # Also in the project of the target; while it has no run, the name can only mean the machine.
     far.tenon.run("cp", "last:there.txt", tmp_path / "there.txt", cwd=folder).ok()
     assert (tmp_path / "there.txt").read_text() == "there"
+    far.tenon.run("submit", "--keep", "-c", "local", "main.py", cwd=folder).ok()
+    far.tenon.run("cp", "last:main.py", tmp_path / "own.py", cwd=folder).ok()
+    assert (tmp_path / "own.py").read_bytes() == (folder / "main.py").read_bytes()
+    assert far.tenon.run("exec", "last", "--", "cat", "main.py", cwd=folder).ok().out == (folder / "main.py").read_text()
 
 
 # ---- forward, ssh-config ---------------------------------------------------------------------
