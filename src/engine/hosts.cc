@@ -134,8 +134,8 @@ Result<HostRecord> ReadHost(const run::Home& home, const std::string& id) {
   if (!host.ok() && host.error().kind == ErrorKind::kNotFound) {
     return NotFound("the machine of this target is not known here")
         .WithHint(
-            "attach it again, or `tenon computetarget test` its target; `tenon runs fetch -t` and "
-            "the target's name then finds its runs");
+            "attach the machine again, or `tenon computetarget test NAME` if its target is still "
+            "there; then `tenon runs fetch -t NAME` finds its runs");
   }
   return host;
 }

@@ -197,7 +197,7 @@ Status Mirror::BeginFollowing() {
 }
 
 Status Mirror::CutBack(Copy* copy) {
-  TENON_EXPECT_PEER(copy->length > 0, "the host has something else than nothing");
+  TENON_EXPECT_PEER(copy->length > 0, "the host says of a copy without a byte that it differs");
   const uint64_t back = kFirstCut << std::min(4 * copy->cuts++, 32);
   const uint64_t keep = copy->length - std::min(copy->length, back);
   if (::ftruncate(copy->fd.get(), static_cast<off_t>(keep)) != 0) {

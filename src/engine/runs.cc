@@ -114,10 +114,12 @@ Status SayOutputsAreGone(Context& context, const Place& far, const std::string& 
   const auto runs = far.host->ReadFrom(far.home.runs(), 0, 0);
   if (!runs.ok() && runs.error().kind == ErrorKind::kUnavailable) return runs.error();
   const bool removed = runs.ok() || runs.error().kind != ErrorKind::kNotFound;
-  reporter.OnNotice({run::Level::kWarning,
-                     far.host->Describe() + " has " + (removed ? "removed" : "not got") + " what " +
-                         run_id + " left there; its outputs were never fetched",
-                     ""});
+  reporter.OnNotice(
+      {run::Level::kWarning,
+       far.host->Describe() + " has " + (removed ? "removed" : "not got") + " what " + run_id +
+           " left there; its outputs were never fetched",
+       removed ? ""
+               : "is the disk of its home mounted? `tenon status " + run_id + "` looks again"});
   return removed ? MarkFetched(context, run_id) : Status();
 }
 

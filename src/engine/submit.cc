@@ -184,8 +184,6 @@ void Index(const run::Home& home, const std::string& run_id) {
   }
 }
 
-using BeforeStart = std::function<Status(const std::string&)>;
-
 // Records a run and gets its runner going; common to Submit and Rerun. spec.tree is set.
 Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
                                    const Environment& environment,

@@ -45,6 +45,9 @@ struct SubmitRequest {
 // Failed (never started) with the reason. Returns the run id.
 Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& reporter);
 
+// Hears a run's id when it is recorded and not started yet; an Error keeps it from that.
+using BeforeStart = std::function<Status(const std::string& run_id)>;
+
 struct RerunRequest {
   std::string run_id;
   std::optional<std::vector<std::string>> arguments;  // nullopt: the old ones
@@ -55,9 +58,9 @@ struct RerunRequest {
   bool keep_on_fail = false;
   std::optional<int64_t> retries;
   std::optional<std::string> gpus;  // as run::ContainerSpec has it; nullopt: as before
-  // Hears the new run's id when it is recorded and not started yet; an Error keeps it from that.
-  std::function<Status(const std::string& run_id)> before_start;
+  BeforeStart before_start;
 };
+
 // The step in a run's journal that says: another machine has it.
 inline constexpr std::string_view kHandOver = "hand-over";
 

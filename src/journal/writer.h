@@ -63,7 +63,7 @@ class Writer {
   std::unique_ptr<Impl> impl_;
 };
 
-// The same for a segment that is complete, as a copy of one.
+// Returns when a segment that nobody writes, as a copy of one, is on disk.
 Status SyncSegment(const std::string& path);
 
 }  // namespace tenon::journal

@@ -53,6 +53,8 @@ Error NoSuchConfiguration(const Project& project, const Setting<std::string>& na
     error.hint = "did you mean `-c " + *near + "`?";
   } else if (!names.empty()) {
     error.hint = "there are: " + Join(names, ", ");
+  } else {
+    error.hint = "`-c local` and `-c docker` need none; `tenon computetarget attach` makes others";
   }
   return error;
 }
