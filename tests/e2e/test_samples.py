@@ -149,8 +149,7 @@ def test_iris_logs_and_draws_as_it_did(tenon, iris, tmp_path):
 @pytest.mark.seconds(1800)
 @pytest.mark.planned_skip("scikit-learn can't be installed here")
 def test_iris_sweep_submits_every_rate(tenon, iris, tmp_path):
-    programs = tmp_path / "programs"
-    programs.mkdir()
+    programs = tmp_path / "programs"  # made by create()
     (programs / "tenon").symlink_to(tenon.binary)
     env = tenon.env({"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"})
     done = subprocess.run(["python3", "run.py"], cwd=iris, env=env, capture_output=True, timeout=1500, check=False)
