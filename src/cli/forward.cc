@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/forward.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <charconv>
 #include <memory>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/host_name.h"
 #include "cli/print.h"
+#include "cli/run_ssh.h"
 #include "cli/terminal_reporter.h"
 #include "engine/reach.h"
 #include "engine/runs.h"
@@ -26,8 +32,10 @@ namespace {
 constexpr int kCommandMs = 30'000;
 constexpr int64_t kLookEveryUs = 10'000'000;
 constexpr useconds_t kPauseUs = 50'000;
+constexpr int kPauseMs = 50;
 constexpr const char* kLoopback = "127.0.0.1";
-constexpr size_t kHostNameDigits = 12;
+constexpr size_t kMostConnections = 32;               // more of them wait until one ends
+constexpr int kNobodyListens = 1, kNotEntered = 125;  // of launch::Launch::PortCommand
 
 struct Options {
   std::string target;
@@ -35,10 +43,16 @@ struct Options {
   bool open = false;
 };
 
-// What is to be reached: a machine, and an address as that machine sees it.
+// What is to be reached: a port of a machine, or of the container of a run on it.
 struct Far {
   engine::Place place;
-  std::string address = kLoopback;
+  std::string container_of;
+};
+
+// A port of 127.0.0.1 that is ours; nobody is let in yet.
+struct Local {
+  UniqueFd fd;
+  int port = 0;
 };
 
 Result<int> ParsePort(std::string_view text) {
@@ -51,61 +65,37 @@ Result<int> ParsePort(std::string_view text) {
   return port;
 }
 
-// A port of 127.0.0.1 that nobody has, `wanted` if it can be had; 0: none.
-int FreePort(int wanted) {
-  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+// nullopt: it is taken.
+std::optional<Local> TakePort(int wanted) {
+  Local local{UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)), 0};
   const int on = 1;
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  ::setsockopt(local.fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(static_cast<uint16_t>(wanted));
   socklen_t size = sizeof address;
-  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    return 0;
+  if (::bind(local.fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      ::getsockname(local.fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return std::nullopt;
   }
-  return ntohs(address.sin_port);
+  local.port = ntohs(address.sin_port);
+  return local;
 }
 
-Result<int> LocalPort(const Ports& ports) {
+Result<Local> LocalPort(const Ports& ports) {
   const int wanted = ports.here != 0 ? ports.here : ports.there;
-  if (const int port = FreePort(wanted); port != 0) return port;
+  if (auto local = TakePort(wanted)) return std::move(*local);
   if (ports.here != 0) {
     return Unavailable("port " + std::to_string(wanted) +
                        " of this machine is in use, or not yours")
         .WithHint("leave it out, and a free one is taken");
   }
-  const int port = FreePort(0);
-  if (port == 0) return Unavailable("no port of this machine is free");
-  PrintErr("port " + std::to_string(wanted) + " is in use here; " + std::to_string(port) +
+  auto local = TakePort(0);
+  if (!local) return Unavailable("no port of this machine is free");
+  PrintErr("port " + std::to_string(wanted) + " is in use here; " + std::to_string(local->port) +
            " is taken\n");
-  return port;
-}
-
-// The address of a container as its machine sees it.
-Result<std::string> ContainerAddress(const engine::Place& place, const journal::RunView& run) {
-  const std::string& network = run.spec.container.network;
-  if (network == "host") return std::string(kLoopback);
-  if (network == "none") {
-    return Invalid("the container of " + run.spec.id + " has no network (network: none)")
-        .WithHint("set network: host or leave it out in the target's file");
-  }
-  if (!run.container) {
-    return NotFound("the run " + run.spec.id + " has no container yet");
-  }
-  TENON_TRY(const auto command,
-            place.launch->EnterCommand(run.spec.id, false, {"cat", "/etc/hosts"}));
-  TENON_TRY(const CaptureResult told, place.host->Run(command, "", kCommandMs));
-  const auto address = AddressIn(told.out, run.container->id);
-  const bool rootless = run.container->socket.find("/run/user/") != std::string::npos;
-  if (told.status.AsShell() != 0 || !address || rootless) {
-    return Unavailable(rootless ? "the engine of that machine runs without root, so nobody outside "
-                                  "the container reaches its ports"
-                                : "the container's address could not be found out")
-        .WithHint("`network: host` in the target's file puts its ports on the machine itself");
-  }
-  return *address;
+  return std::move(*local);
 }
 
 Result<Far> FarOfRun(Session& session, const std::string& name) {
@@ -118,7 +108,8 @@ Result<Far> FarOfRun(Session& session, const std::string& name) {
   Far far;
   TENON_TRY(far.place, context->At(run.spec.host));
   if (run.spec.executor == run::ExecutorKind::kContainer) {
-    TENON_TRY(far.address, ContainerAddress(far.place, run));
+    if (!run.container) return NotFound("the run " + run_id + " has no container yet");
+    far.container_of = run_id;
   }
   return far;
 }
@@ -144,10 +135,10 @@ void Open(const std::string& url, const Environment& environment) {
   if (!program || !Spawn(spawn).ok()) PrintErr("no xdg-open here; open the address by hand\n");
 }
 
-void Say(Session& session, const Options& options, const std::string& address, int port) {
-  const std::string url = "http://" + address + ":" + std::to_string(port) + "/";
+void Say(Session& session, const Options& options, int port) {
+  const std::string url = "http://" + std::string(kLoopback) + ":" + std::to_string(port) + "/";
   if (session.WantsJson()) {
-    PrintValue(session, json::Object{{"url", url}, {"address", address}, {"port", port}});
+    PrintValue(session, json::Object{{"url", url}, {"address", kLoopback}, {"port", port}});
   } else {
     PrintOut(url + "\n");
   }
@@ -188,7 +179,7 @@ Result<int> ForwardAlone(Session& session, const Options& options, engine::Reach
   spawn.env = reached.ssh->CommandEnvironment();
   spawn.new_session = true;
   TENON_TRY(const pid_t pid, Spawn(spawn));
-  Say(session, options, kLoopback, port);
+  Say(session, options, port);
   while (!interrupt.stop() && IdentifyProcess(pid) &&
          CheckProcess(*IdentifyProcess(pid)) == Liveness::kAlive) {
     ::usleep(kPauseUs);
@@ -200,31 +191,118 @@ Result<int> ForwardAlone(Session& session, const Options& options, engine::Reach
   return Unavailable("the connection ended (ssh: " + std::to_string(status.AsShell()) + ")");
 }
 
-Result<int> Act(Session& session, const Options& options) {
-  std::string text;
-  TENON_TRY(const Far far, Understand(session, options, &text));
-  TENON_TRY(const Ports ports, ParsePorts(text));
-  if (far.place.far == nullptr) {
-    Say(session, options, far.address, ports.there);
-    PrintErr("it is on this machine; nothing has to be forwarded\n");
-    return 0;
-  }
-  TENON_TRY(const int port, LocalPort(ports));
-  const InterruptWatch interrupt;
-  engine::Reached& reached = *far.place.far;
+Result<int> ForwardOfMachine(Session& session, const Options& options, engine::Reached& reached,
+                             const Ports& ports, Local local, const InterruptWatch& interrupt) {
+  local.fd.Reset();  // ssh takes it
   TENON_TRY_VOID(reached.host->Hello());
-  const std::string spec = std::string(kLoopback) + ":" + std::to_string(port) + ":" + far.address +
-                           ":" + std::to_string(ports.there);
+  const std::string spec = std::string(kLoopback) + ":" + std::to_string(local.port) + ":" +
+                           kLoopback + ":" + std::to_string(ports.there);
   if (!reached.ssh->Shared()) {
-    return ForwardAlone(session, options, reached, spec, port, interrupt);
+    return ForwardAlone(session, options, reached, spec, local.port, interrupt);
   }
   TENON_TRY_VOID(AskMaster(reached, "forward", spec));
-  Say(session, options, kLoopback, port);
+  Say(session, options, local.port);
   PrintErr("port " + std::to_string(ports.there) + " of " + ForTerminal(reached.record.target) +
            "; Ctrl-C ends it\n");
   auto held = HoldOpen(reached, interrupt);
   (void)AskMaster(reached, "cancel", spec).ok();
   return held;
+}
+
+// Passes each connection on by a command of its own, whose standard streams are the connection.
+class Relay {
+ public:
+  Relay(SpawnOptions command, int listener) : command_(std::move(command)), listener_(listener) {}
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+  ~Relay() {
+    for (const pid_t pid : going_) ::kill(pid, SIGTERM);
+    for (const pid_t pid : going_) (void)Wait(pid).ok();
+  }
+
+  // Waits a moment for somebody to come or go. `ended`: exit codes of commands.
+  Status Turn(std::vector<int>* ended) {
+    pollfd wait = {going_.size() < kMostConnections ? listener_ : -1, POLLIN, 0};
+    if (::poll(&wait, 1, kPauseMs) > 0) TENON_TRY_VOID(Accept());
+    std::erase_if(going_, [&](pid_t pid) {
+      int status = 0;
+      if (::waitpid(pid, &status, WNOHANG) != pid) return false;
+      ended->push_back(DecodeWaitStatus(status).AsShell());
+      return true;
+    });
+    return {};
+  }
+
+ private:
+  Status Accept() {
+    const UniqueFd peer(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
+    if (!peer.valid()) return {};  // gone again
+    command_.stdin_fd = command_.stdout_fd = peer.get();
+    TENON_TRY(const pid_t pid, Spawn(command_));
+    going_.push_back(pid);
+    return {};
+  }
+
+  SpawnOptions command_;
+  int listener_;
+  std::vector<pid_t> going_;
+};
+
+// What a server in a container listens on is seldom the container's own address, and that one is
+// out of reach where the engine runs without root: the way in is a command inside.
+Result<int> ForwardOfContainer(Session& session, const Options& options, const Far& far,
+                               const Ports& ports, const Local& local,
+                               const InterruptWatch& interrupt) {
+  TENON_TRY(const auto words, far.place.launch->PortCommand(far.container_of, ports.there));
+  TENON_TRY(const UniqueFd nowhere, OpenFile("/dev/null", O_WRONLY));
+  SpawnOptions command;
+  command.stderr_fd = nowhere.get();
+  command.new_session = true;
+  if (far.place.far != nullptr) {
+    engine::Reached& reached = *far.place.far;
+    TENON_TRY_VOID(reached.ssh->Connect());
+    command.argv = reached.ssh->CommandLine({"-T"}, QuotedCommand(words));
+    command.env = reached.ssh->CommandEnvironment();
+  } else {
+    command.argv = words;
+    command.env = session.environment;
+  }
+  if (::listen(local.fd.get(), SOMAXCONN) != 0) return FromErrno("listening", errno);
+  Relay relay(std::move(command), local.fd.get());
+  Say(session, options, local.port);
+  const std::string port = "port " + std::to_string(ports.there) + " of the container of ";
+  PrintErr(port + far.container_of + "; Ctrl-C ends it\n");
+  for (int said = 0; !interrupt.stop();) {
+    std::vector<int> ended;
+    TENON_TRY_VOID(relay.Turn(&ended));
+    for (const int code : ended) {
+      if (code == kNotEntered) {
+        return NotFound("the container of " + far.container_of + " is not there any more");
+      }
+      if (code != 0 && code != said) {
+        PrintErr(code == kNobodyListens ? "nothing listens on " + port + far.container_of + " yet\n"
+                                        : "a connection was lost (" + std::to_string(code) + ")\n");
+      }
+      said = code;
+    }
+  }
+  return 0;
+}
+
+Result<int> Act(Session& session, const Options& options) {
+  std::string text;
+  TENON_TRY(const Far far, Understand(session, options, &text));
+  TENON_TRY(const Ports ports, ParsePorts(text));
+  const bool machine = far.container_of.empty();
+  if (machine && far.place.far == nullptr) {
+    Say(session, options, ports.there);
+    PrintErr("it is on this machine; nothing has to be forwarded\n");
+    return 0;
+  }
+  TENON_TRY(Local local, LocalPort(ports));
+  const InterruptWatch interrupt;
+  if (!machine) return ForwardOfContainer(session, options, far, ports, local, interrupt);
+  return ForwardOfMachine(session, options, *far.place.far, ports, std::move(local), interrupt);
 }
 
 }  // namespace
@@ -239,31 +317,14 @@ Result<Ports> ParsePorts(const std::string& text) {
   return ports;
 }
 
-std::optional<std::string> AddressIn(std::string_view hosts, const std::string& id) {
-  const std::string name = id.substr(0, kHostNameDigits);
-  for (const std::string& line : Split(hosts, '\n')) {
-    std::vector<std::string> words;
-    for (std::string& word : Split(line.substr(0, line.find('#')), '\t')) {
-      for (std::string& part : Split(word, ' ')) {
-        if (!part.empty()) words.push_back(std::move(part));
-      }
-    }
-    if (words.size() < 2 || words[0].find(':') != std::string::npos) continue;
-    const bool loopback = words[0].starts_with("127.");
-    const bool ours = std::find(words.begin() + 1, words.end(), name) != words.end();
-    const bool address = words[0].find_first_not_of("0123456789.") == std::string::npos;
-    if (ours && address && !loopback) return words[0];
-  }
-  return std::nullopt;
-}
-
 Command ForwardCommand() {
   return {
       {{"forward"}},
       "Reach a port of a run or a machine from here: TensorBoard, notebooks, debuggers",
       "The port opens on 127.0.0.1 of this computer alone, through the SSH connection, until "
-      "Ctrl-C. For a run in a container it is the container's port. A run on this machine needs "
-      "no forwarding: its address is printed.",
+      "Ctrl-C. For a run in a container it is the container's port, also of a server that listens "
+      "on its localhost alone. A process on this machine needs no forwarding: its address is "
+      "printed.",
       {"tenon forward last 6006", "tenon forward 12 6006:8080 --open",
        "tenon forward -t my_dsvm 8888"},
       [](CLI::App& app, const std::vector<std::string>&) -> Action {

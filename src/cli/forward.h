@@ -2,9 +2,7 @@
 #ifndef TENON_CLI_FORWARD_H_
 #define TENON_CLI_FORWARD_H_
 
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/result.h"
 
@@ -16,10 +14,6 @@ struct Ports {
   int here = 0;
 };
 Result<Ports> ParsePorts(const std::string& text);
-
-// The address a container has in its own network, from the text of its /etc/hosts; nullopt when the
-// engine has written none. `id`: of the container, whose beginning is its host name.
-std::optional<std::string> AddressIn(std::string_view hosts, const std::string& id);
 
 }  // namespace tenon::cli
 

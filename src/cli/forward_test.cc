@@ -15,17 +15,5 @@ TEST(ForwardTest, PortsThatAreNoneAreRefused) {
   }
 }
 
-TEST(ForwardTest, TheContainersOwnAddressIsFoundAndNoOther) {
-  const std::string id = "0123456789abcdef0123";
-  const std::string hosts =
-      "127.0.0.1\tlocalhost\n::1\tlocalhost\n172.17.0.9\tother\n"
-      "172.17.0.2\t0123456789ab\n";
-  EXPECT_EQ(AddressIn(hosts, id), "172.17.0.2");
-  EXPECT_EQ(AddressIn("127.0.0.1 localhost 0123456789ab\n", id), std::nullopt);
-  EXPECT_EQ(AddressIn("$(reboot) 0123456789ab\n", id), std::nullopt);
-  EXPECT_EQ(AddressIn("fd00::2 0123456789ab\n10.0.0.5 name 0123456789ab # x\n", id), "10.0.0.5");
-  EXPECT_EQ(AddressIn("", id), std::nullopt);
-}
-
 }  // namespace
 }  // namespace tenon::cli

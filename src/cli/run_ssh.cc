@@ -26,14 +26,18 @@ class IgnoreInterrupt {
 
 }  // namespace
 
+std::string QuotedCommand(const std::vector<std::string>& words) {
+  std::string command = "exec";
+  for (const std::string& word : words) command += " " + engine::QuoteForAnyShell(word);
+  return command;
+}
+
 Result<int> RunSsh(engine::Reached& reached, const std::vector<std::string>& options,
                    const std::vector<std::string>& words) {
   TENON_TRY_VOID(reached.ssh->Connect());
-  std::string command = words.empty() ? "" : "exec";
-  for (const std::string& word : words) command += " " + engine::QuoteForAnyShell(word);
   FlushOut();
   SpawnOptions spawn;
-  spawn.argv = reached.ssh->CommandLine(options, command);
+  spawn.argv = reached.ssh->CommandLine(options, words.empty() ? "" : QuotedCommand(words));
   spawn.env = reached.ssh->CommandEnvironment();
   spawn.stdin_fd = STDIN_FILENO;
   const IgnoreInterrupt ignore;

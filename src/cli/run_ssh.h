@@ -10,6 +10,9 @@
 
 namespace tenon::cli {
 
+// A command's words as one line for whatever shell a login has.
+std::string QuotedCommand(const std::vector<std::string>& words);
+
 // Runs ssh to a reached machine on our own standard streams, over the shared connection: `options`
 // go in front (-t, -L …), `words` are the command there (none: a login shell). Returns its exit
 // code.

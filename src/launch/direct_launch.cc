@@ -226,4 +226,10 @@ Result<std::vector<std::string>> DirectLaunch::EnterCommand(const std::string& r
   return argv;
 }
 
+Result<std::vector<std::string>> DirectLaunch::PortCommand(const std::string& run_id, int port) {
+  TENON_TRY(std::string path, EnsureRunner());
+  return std::vector<std::string>{path,   run::kVerbExec, home_,
+                                  run_id, "port",         std::to_string(port)};
+}
+
 }  // namespace tenon::launch

@@ -26,6 +26,7 @@ class DirectLaunch : public Launch {
   Result<WatchIdleAnswer> WatchIdle(const WatchIdleRequest& request) override;
   Result<std::vector<std::string>> EnterCommand(const std::string& run_id, bool tty,
                                                 const std::vector<std::string>& words) override;
+  Result<std::vector<std::string>> PortCommand(const std::string& run_id, int port) override;
 
  private:
   // The runner's path on the host, after making sure that it is there.

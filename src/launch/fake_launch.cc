@@ -57,6 +57,10 @@ Result<std::vector<std::string>> FakeLaunch::EnterCommand(const std::string& run
   return argv;
 }
 
+Result<std::vector<std::string>> FakeLaunch::PortCommand(const std::string& run_id, int port) {
+  return EnterCommand(run_id, false, {"port", std::to_string(port)});
+}
+
 Result<EnvironmentsAnswer> FakeLaunch::Environments(const EnvironmentsRequest& request) {
   if (auto error = TakeError()) return std::move(*error);
   EnvironmentsAnswer answer;

@@ -27,6 +27,7 @@ class FakeLaunch : public Launch {
   Result<WatchIdleAnswer> WatchIdle(const WatchIdleRequest& request) override;
   Result<std::vector<std::string>> EnterCommand(const std::string& run_id, bool tty,
                                                 const std::vector<std::string>& words) override;
+  Result<std::vector<std::string>> PortCommand(const std::string& run_id, int port) override;
 
   // The next call of any kind fails with this and changes nothing.
   void FailNext(Error error) { next_error_ = std::move(error); }

@@ -153,6 +153,9 @@ class Launch {
   // script is: in its container, or in its folder. To be started in our place.
   virtual Result<std::vector<std::string>> EnterCommand(const std::string& run_id, bool tty,
                                                         const std::vector<std::string>& words) = 0;
+
+  // The command that joins our own standard streams to a port of the loopback address there.
+  virtual Result<std::vector<std::string>> PortCommand(const std::string& run_id, int port) = 0;
 };
 
 }  // namespace tenon::launch

@@ -18,10 +18,12 @@
 #include "docker/frames.h"
 #include "executor/container_config.h"
 #include "run/env_vars.h"
+#include "run/verbs.h"
 #include "runner/container_run.h"
 #include "runner/environment_image.h"
 #include "runner/facts.h"
 #include "runner/request.h"
+#include "runner/small_verbs.h"
 
 namespace tenon::runner {
 namespace {
@@ -108,8 +110,11 @@ class Conversation {
   PollLoop loop_;
 };
 
-json::Object ExecConfig(const StartRequest& request, bool rootless, bool tty,
+enum class Enter { kPlain, kTty, kPort };
+
+json::Object ExecConfig(const StartRequest& request, bool rootless, Enter how,
                         const std::vector<std::string>& command) {
+  const bool tty = how == Enter::kTty;
   json::Object config;
   json::Array words;
   for (const std::string& word : command) words.push_back(json::Value(word));
@@ -124,7 +129,8 @@ json::Object ExecConfig(const StartRequest& request, bool rootless, bool tty,
   json::Array variables;
   for (const auto& [name, value] : env) variables.push_back(json::Value(name + "=" + value));
   config["Env"] = std::move(variables);
-  const Credentials user = rootless ? Credentials{} : OurCredentials();
+  // Our program there is for the container's root alone.
+  const Credentials user = rootless || how == Enter::kPort ? Credentials{} : OurCredentials();
   config["User"] = std::to_string(user.uid) + ":" + std::to_string(user.gid);
   config["WorkingDir"] = executor::kWorkInside;
   config["AttachStdin"] = true;
@@ -134,8 +140,9 @@ json::Object ExecConfig(const StartRequest& request, bool rootless, bool tty,
   return config;
 }
 
-Result<int> EnterContainer(const StartRequest& request, const run::ContainerMade& made, bool tty,
+Result<int> EnterContainer(const StartRequest& request, const run::ContainerMade& made, Enter how,
                            const std::vector<std::string>& command) {
+  const bool tty = how == Enter::kTty;
   TENON_TRY(docker::Engine engine, docker::Engine::Connect(made.socket));
   TENON_TRY(docker::EngineInfo info, engine.Info());
   TENON_TRY(auto container, engine.Find(made.id));
@@ -146,7 +153,7 @@ Result<int> EnterContainer(const StartRequest& request, const run::ContainerMade
             "a script that fails");
   }
   TENON_TRY(std::string exec,
-            engine.CreateExec(made.id, ExecConfig(request, info.rootless, tty, command)));
+            engine.CreateExec(made.id, ExecConfig(request, info.rootless, how, command)));
   TENON_TRY(docker::Stream stream, engine.StartExec(exec, tty));
   TENON_TRY_VOID(Conversation(engine, exec, std::move(stream), tty).Run());
   return engine.ExecExitCode(exec);
@@ -200,19 +207,27 @@ Result<int> EnterFolder(const StartRequest& request, const Facts& facts,
 }
 
 Result<int> Exec(const std::vector<std::string>& words) {
-  if (words.size() < 4) return Invalid("usage: tenon-runner exec HOME RUN tty|plain [COMMAND...]");
+  if (words.size() < 4) {
+    return Invalid("usage: tenon-runner exec HOME RUN tty|plain [COMMAND...], or port PORT");
+  }
   StartRequest request;
   request.run = {words[1], words[2]};
   if (request.run.home.empty() || request.run.home[0] != '/' ||
       !run::IsValidRunId(request.run.run_id)) {
     return Invalid("exec: not a run: " + words[2]);
   }
-  const bool tty = words[3] == "tty";
+  const Enter how = words[3] == "tty"    ? Enter::kTty
+                    : words[3] == "port" ? Enter::kPort
+                                         : Enter::kPlain;
   std::vector<std::string> command(words.begin() + 4, words.end());
+  if (how == Enter::kPort) {
+    if (command.size() != 1) return Invalid("exec: one port is needed");
+    command.insert(command.begin(), {executor::kRunnerInside, run::kVerbDial});
+  }
   const run::RunFolder folder = request.run.Folder();
   TENON_TRY(request.spec, ReadSpec(folder.spec()));
   TENON_TRY(Facts facts, ReadFacts(folder.host_segment()));
-  if (facts.container) return EnterContainer(request, *facts.container, tty, command);
+  if (facts.container) return EnterContainer(request, *facts.container, how, command);
   if (request.spec.executor == run::ExecutorKind::kContainer) {
     if (facts.end) {
       return NotFound("the run " + request.spec.id + " ended before it had a container")
@@ -221,6 +236,7 @@ Result<int> Exec(const std::vector<std::string>& words) {
     return NotFound("the run " + request.spec.id + " has no container yet")
         .WithHint("`tenon logs -f " + request.spec.id + "` shows what it is doing");
   }
+  if (how == Enter::kPort) return RunSmallVerb({run::kVerbDial, command.back()}).value_or(1);
   return EnterFolder(request, facts, std::move(command));
 }
 

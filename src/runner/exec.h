@@ -7,10 +7,10 @@
 
 namespace tenon::runner {
 
-// The verb `exec`: a command where a run's script is, on our standard streams. Of a run in a
-// container that means inside it, as the script's user; of a process, in its working directory with
-// its environment. Returns the command's exit code, 125 when it could not be started; in the second
-// case the command takes our place. Prints errors itself.
+// The verb `exec`: a command where a run's script is, on our standard streams, or a port of the
+// loopback address there. Of a run in a container that means inside it, as the script's user; of a
+// process, in its working directory with its environment. Returns the command's exit code, 125 when
+// it could not be started. Prints errors itself.
 int RunExec(const std::vector<std::string>& words);
 
 }  // namespace tenon::runner

@@ -2,12 +2,14 @@
 #include "runner/small_verbs.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <string_view>
 
 #include "base/file.h"
@@ -49,9 +51,37 @@ int Check(const std::string& hash) {
   return sha.Finish().Hex() == hash ? kYes : kNo;
 }
 
-int Dial(const std::string& path) {
+// Many a server listens on one of the two alone.
+Result<UniqueFd> DialLoopback(uint16_t port) {
+  sockaddr_in four{};
+  four.sin_family = AF_INET;
+  four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  four.sin_port = htons(port);
+  sockaddr_in6 six{};
+  six.sin6_family = AF_INET6;
+  six.sin6_addr = IN6ADDR_LOOPBACK_INIT;
+  six.sin6_port = htons(port);
+  const std::pair<const void*, socklen_t> addresses[] = {{&four, sizeof four}, {&six, sizeof six}};
+  int refused = 0;
+  for (const auto& [bytes, size] : addresses) {
+    const auto* address = static_cast<const sockaddr*>(bytes);
+    UniqueFd fd(::socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (fd.valid() && ::connect(fd.get(), address, size) == 0) return fd;
+    if (refused == 0) refused = errno;
+  }
+  return FromErrno("port " + std::to_string(port), refused);
+}
+
+Result<UniqueFd> DialPlace(const std::string& place) {
+  uint16_t port = 0;
+  const auto read = std::from_chars(place.data(), place.data() + place.size(), port);
+  const bool number = read.ec == std::errc() && read.ptr == place.data() + place.size();
+  return number ? DialLoopback(port) : docker::DialSocket(place, kDialMs);
+}
+
+int Dial(const std::string& place) {
   ::signal(SIGPIPE, SIG_IGN);
-  auto socket = docker::DialSocket(path, kDialMs);
+  auto socket = DialPlace(place);
   if (!socket.ok()) {
     (void)WriteAll(STDERR_FILENO, socket.error().message + "\n").ok();
     return kNo;

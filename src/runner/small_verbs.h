@@ -9,8 +9,8 @@
 
 namespace tenon::runner {
 
-// `environment [MARK]`, `check HASH`, `dial PATH`, `login SHELL TEXT`: the exit code; nullopt: it
-// is another verb.
+// `environment [MARK]`, `check HASH`, `dial PATH|PORT`, `login SHELL TEXT`: the exit code; nullopt:
+// it is another verb.
 std::optional<int> RunSmallVerb(const std::vector<std::string>& words);
 
 // Joins two directions: what comes from `in` goes to `socket`, what comes from there to `out`.

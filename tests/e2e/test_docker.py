@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from e2e import forwards
 from e2e.harness import wait_until
 from hosts.docker_runs import SLEEPER
 
@@ -220,7 +221,7 @@ from azureml.logging import get_azureml_logger
 log = get_azureml_logger()
 print(sorted(os.listdir("/sys/class/net")))
 for i in range(10000): log.log("loss", i / 2)
-assert log.log("last", 1.5).wait()
+assert log.log("last", 1.5).wait(120)
 """
 
 
@@ -400,6 +401,14 @@ def test_exec_enters_a_live_run(plain_user):
     assert watcher.wait().code == 143
     over = runs.tenon.run("exec", "last", "--", "true", cwd=folder)
     assert over.code != 0 and over.err
+
+
+def test_forward_reaches_what_listens_inside_alone(plain_user):
+    forwards.check(plain_user, plain_user.project(forwards.SERVER))
+
+
+def test_forward_reaches_a_container_without_network(runs):
+    forwards.check(runs, runs.project(forwards.SERVER, compute={"network": "none"}))
 
 
 def test_exec_enters_the_folder_of_a_local_run(tenon, project):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from e2e import harness
+from e2e import forwards, harness
 from e2e.test_docker import COPIED, NO_NETWORK, SHARE, artifact, environment_of
 from e2e.test_docker_samples import METRICS, preparing, sample
 from hosts import engine as engines
@@ -117,6 +117,10 @@ def test_exec_and_keep_on_fail(pods):
     assert (look.code, look.out) == (0, "evidence"), repr(look)
     pods.tenon.run("experiment", "clean", "-t", "docker", cwd=folder).ok()
     assert pods.engine.leftovers() == []
+
+
+def test_forward_reaches_what_listens_inside_alone(pods):
+    forwards.check(pods, pods.project(forwards.SERVER))
 
 
 def test_service_killed_container_goes_on(pods):

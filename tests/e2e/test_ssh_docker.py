@@ -7,9 +7,10 @@ import time
 
 import pytest
 
-from e2e import harness
+from e2e import forwards, harness
 from hosts import images
-from hosts.docker_runs import pip_file
+from hosts.docker_runs import pip_file, usable
+from hosts.podman import PodmanEngine
 from hosts.ssh_runs import SLEEPER, index_variables
 from hosts.sshd import Unusable
 
@@ -162,6 +163,10 @@ def test_a_container_there_ends_with_cancel(gpu_less):
     harness.wait_until(lambda: gpu_less.engine.leftovers() == [], what="the end of the container")
 
 
+def test_forward_reaches_what_listens_inside_a_container_there(gpu_less):
+    forwards.check(gpu_less, small(gpu_less, forwards.SERVER))
+
+
 def test_outputs_of_a_container_there_belong_to_the_user(gpu_less):
     folder = small(gpu_less, "open('outputs/made.txt', 'w').write('x')\nprint('ran')\n")
     assert gpu_less.submit(folder, "--keep", "main.py").ok().out == "ran\n"
@@ -203,6 +208,31 @@ def test_an_engine_that_only_sudo_may_reach(engine, sshd_with, far_on):
     folder = small(runs, "print('ran')\n")
     assert runs.submit(folder).ok().out == "ran\n"
     harness.wait_until(lambda: engine.leftovers() == [], what="the end of the container")
+
+
+@pytest.fixture
+def rootless(sshd_with, far_on):
+    """A machine where the user has a Podman of their own, whose socket is known from the login alone."""
+    server = sshd_with()
+    user = server.user()
+    for podman in usable(PodmanEngine(user.uid)):
+        user.write(".profile", f"export DOCKER_HOST=unix://{podman.socket}\n")
+        runs = far_on(server, user, kind="remotedocker")
+        runs.engine = podman
+        yield runs
+
+
+@pytest.mark.planned_skip("needs root, openssh-server, podman, uidmap, slirp4netns and debootstrap installed")
+def test_an_engine_there_without_root(rootless):
+    runs = rootless
+    folder = small(runs, "open('outputs/made.txt', 'w').write('x')\nprint('ran')\n")
+    assert runs.submit(folder).ok().out == "ran\n"
+    assert "outputs/made.txt" in runs.last(folder)["attachments"]
+    harness.wait_until(lambda: not runs.runners(), 60, "the end of the runner")
+    assert [p for p in runs.user.home.rglob("*") if os.lstat(p).st_uid != runs.user.uid] == []
+    (folder / "main.py").write_text(forwards.SERVER)
+    forwards.check(runs, folder)
+    harness.wait_until(lambda: runs.engine.leftovers() == [], what="the end of the container")
 
 
 def test_all_a_container_printed_is_there_for_one_who_comes_later(gpu_less):

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Podman's compatible socket, for a throw-away user without rights or for root, with storage of its own.
+"""Podman's compatible socket, for a user without rights or for root, with storage of its own.
 
-The user exists for the service alone: names and ranges of ids are mounted over /etc in a mount namespace of its own, the
+A user who is not there exists for the service alone: names and ranges of ids are mounted over /etc in a mount namespace of its own, the
 machine's files stay as they are. Needs root to begin with.
 """
 
 import contextlib
 import os
+import pwd
 import shutil
 import signal
 import stat
@@ -72,9 +73,13 @@ class PodmanEngine(Engine):
 
     def _as_user(self, command):
         """The user's name, ranges and devices are there for the command only."""
-        files = {"passwd": f"tenonpod:x:{self.uid}:{self.uid}::{self.folder}/home:/bin/sh\n",
-                 "group": f"tenonpod:x:{self.uid}:\n",
-                 "subuid": f"tenonpod:{FIRST}:{COUNT}\n", "subgid": f"tenonpod:{FIRST}:{COUNT}\n"}
+        files = {}
+        try:
+            name = pwd.getpwuid(self.uid).pw_name
+        except KeyError:
+            name = "tenonpod"
+            files = {"passwd": f"{name}:x:{self.uid}:{self.uid}::{self.folder}/home:/bin/sh\n", "group": f"{name}:x:{self.uid}:\n"}
+        files |= {"subuid": f"{name}:{FIRST}:{COUNT}\n", "subgid": f"{name}:{FIRST}:{COUNT}\n"}
         mounts = []
         for name, line in files.items():
             made = self.folder / name
