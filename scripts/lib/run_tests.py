@@ -135,7 +135,7 @@ def python_with_pytest():
     sys.exit("no Python with pytest; scripts/setup installs python3-pytest")
 
 
-def pytest(name, folder, shard=None, deep=False, limit=1800):
+def pytest(name, folder, shard=None, deep=False, limit=2400):
     def work(log):
         reports = fresh(LOGS / name)
         env = {"PYTHONDONTWRITEBYTECODE": "1"}

@@ -225,15 +225,16 @@ bool IsDirectory(const std::string& path) {
 Result<FileLock> FileLock::Take(const std::string& path, bool wait) {
   // Opened for writing: an exclusive flock on NFS needs it.
   TENON_TRY(UniqueFd fd, OpenFile(path, O_RDWR | O_CREAT, 0644));
-  // IsLockedByOther holds a lock for some microseconds; that is not somebody holding it.
-  constexpr int kTries = 5;
-  constexpr timespec kPause{0, 1'000'000};
-  for (int attempt = 1;;) {
+  // IsLockedByOther holds a lock for some microseconds, or until a busy machine lets it go on; that
+  // is not somebody holding it. 1 + 2 + … + 32 ms.
+  constexpr int kTries = 6;
+  for (int tried = 0;;) {
     if (::flock(fd.get(), LOCK_EX | (wait ? 0 : LOCK_NB)) == 0) return FileLock(std::move(fd));
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) return FromErrno("lock " + path, errno);
-    if (attempt++ == kTries) return Unavailable("lock " + path + ": somebody else holds it");
-    ::nanosleep(&kPause, nullptr);
+    if (tried == kTries) return Unavailable("lock " + path + ": somebody else holds it");
+    const timespec pause{0, 1'000'000L << tried++};
+    ::nanosleep(&pause, nullptr);
   }
 }
 

@@ -305,9 +305,9 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
       if (!options.dry_run) TENON_TRY_VOID(RemoveTree(folder.path()));
       continue;
     }
-    const bool over = run::IsFinal(view->state) && !HasWriter(folder);
     const bool old = context.clock->NowUs() - view->last_heard_us >= options.keep_work_us;
-    if (over && old && !view->spec.keep && IsDirectory(folder.work())) {
+    if (run::IsFinal(view->state) && old && !view->spec.keep && IsDirectory(folder.work()) &&
+        !WriterStays(folder)) {
       result.bytes_freed += DiskBytes(folder.work());
       ++result.work_folders;
       if (!options.dry_run) TENON_TRY_VOID(RemoveTree(folder.work()));

@@ -19,7 +19,7 @@ namespace tenon::runner {
 namespace {
 
 constexpr int64_t kEndLimitUs = 10'000'000;
-constexpr int64_t kDyingUs = 2'000'000;
+constexpr int64_t kDyingUs = 10'000'000;
 constexpr useconds_t kLookUs = 5'000;
 constexpr int kCanceledCode = 143;
 

@@ -11,7 +11,7 @@ namespace tenon::runner {
 namespace {
 
 // What the script's helpers get to go by themselves before we call them left behind.
-constexpr int64_t kSettleUs = 250'000;
+constexpr int64_t kSettleUs = 1'000'000;
 constexpr int64_t kRetryKillUs = 5'000'000;
 constexpr int64_t kFirstLookUs = 2'000;
 constexpr int64_t kLookUs = 50'000;

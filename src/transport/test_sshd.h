@@ -48,8 +48,13 @@ class TestSshd {
   explicit TestSshd(const std::string& more = "", const std::string& passphrase = "") {
     MakeKey("host", "");
     MakeKey("id", passphrase);
-    port = FreePort();
-    Start(more);
+    for (int tries = 1;; ++tries) {  // another may take the port first
+      port = FreePort();
+      Start(more);
+      if (Listens(port)) return;
+      TENON_CHECK(tries < 5);
+      Stop();
+    }
   }
   ~TestSshd() { Stop(); }
 

@@ -125,6 +125,19 @@ def wait_until(condition, timeout=30, what="the condition"):
         pause = min(pause * 1.5, 0.1)
 
 
+def wait_unlocked(segment):
+    """Until nobody holds it: a killed runner keeps its lock until the disk has answered its other thread."""
+    def free():
+        with open(segment, "rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
+
+    wait_until(free, 60, f"the lock of {segment}")
+
+
 def all_below(folder):
     """Everything below it, while files and folders may come and go."""
     return [Path(parent, name) for parent, folders, files in os.walk(folder) for name in folders + files]

@@ -212,7 +212,7 @@ def test_a_put_that_was_killed_goes_on_where_it_stopped(far_on, sshd, faces, tmp
         (faces / "huge.bin").write_bytes(os.urandom(24 << 20))
         (faces / "train/0.txt").write_text("changed\n")
         first = proxy.sent
-        proxy.delay = 0.02
+        proxy.delay = 0.1
         put = far.tenon.start("data", "put", faces, "-t", "far", cwd=folder)
         wait_until(lambda: proxy.sent - first > (8 << 20), 60, "a third of the file")
         put.send(signal.SIGKILL)

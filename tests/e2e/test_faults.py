@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.harness import make_project, wait_until
+from e2e.harness import make_project, wait_unlocked, wait_until
 
 ROOT_ONLY = os.geteuid() != 0
 needs_root = pytest.mark.planned_skip("needs root")
@@ -47,6 +47,13 @@ def runner_pid(tenon):
         if b"tenon-runner" in command and cwd.startswith(str(tenon.home)):
             return int(entry)
     return None
+
+
+def kill_runner(tenon):
+    """That of the only run; gone when this returns."""
+    os.kill(runner_pid(tenon), signal.SIGKILL)
+    [segment] = tenon.home.glob("runs/*/host.tj")
+    wait_unlocked(segment)
 
 
 def start_sleeper(tenon, project, *options, script=SLEEPER):
@@ -94,7 +101,7 @@ def test_runner_killed_next_look_ends_the_run(tenon, project):
     folder, watcher, script_pid = start_sleeper(tenon, project)
     watcher.send(signal.SIGKILL)
     watcher.wait()
-    os.kill(runner_pid(tenon), signal.SIGKILL)
+    kill_runner(tenon)
     assert alive(script_pid)
     run = last(tenon, folder)
     assert run["status"] == "Failed"
@@ -107,7 +114,7 @@ def test_runner_killed_next_look_ends_the_run(tenon, project):
 
 def test_runner_killed_while_watched(tenon, project):
     _, watcher, script_pid = start_sleeper(tenon, project)
-    os.kill(runner_pid(tenon), signal.SIGKILL)
+    kill_runner(tenon)
     done = watcher.wait()
     assert done.code == 1
     assert "runner was killed" in done.err
@@ -152,7 +159,7 @@ def test_reboot_is_told_from_a_killed_runner(tenon, project):
     folder, watcher, _ = start_sleeper(tenon, project)
     watcher.send(signal.SIGKILL)
     watcher.wait()
-    os.kill(runner_pid(tenon), signal.SIGKILL)
+    kill_runner(tenon)
     env = {"TENON_TEST_BOOT_ID": "00000000-0000-0000-0000-000000000001"}
     run = tenon.json("history", "last", "-o", "json", cwd=folder, env=env)
     assert run["status"] == "Failed"

@@ -167,7 +167,7 @@ def holds_lock(pid, runner):
 
 
 def test_the_watcher_runs_its_command_once_when_idle(runner, tmp_path):
-    told = watch(runner, after_us=600_000, command=f"echo off >>{tmp_path}/stopped; echo words; exit 3")
+    told = watch(runner, after_us=3_000_000, command=f"echo off >>{tmp_path}/stopped; echo words; exit 3")
     assert told["watching"] is True
     harness.wait_until(lambda: (tmp_path / "stopped").exists(), 30, "the command")
     harness.wait_until(lambda: not watchers(runner), 30, "the end of the watcher")

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from e2e.harness import wait_until
+from e2e.harness import wait_unlocked, wait_until
 from e2e.journal_py import Journal
 from e2e.runner_harness import Runner, alive, processes_with
 
@@ -24,6 +24,7 @@ def runner(tmp_path):
 def kill_runner(run):
     os.kill(run.pid, signal.SIGKILL)
     wait_until(lambda: not alive(run.pid), 10, "the death of the runner")
+    wait_unlocked(run.segment)
 
 
 def test_a_live_run_is_left_alone(runner):

@@ -102,7 +102,8 @@ class Player:
                 (r'(Python |"python_version": ")\d+\.\d+\.\d+\+?', r"\1<version>"),
                 (r"(Python <version>: |\"python\": \")[^\"\n]+", r"\1<path>")]:
             text = re.sub(pattern, name, text)
-        return text
+        # Told of steps that take long, as every one does on a busy disk.
+        return re.sub(r"(?m)^2> (?:snapshot|unpack|collect outputs): <seconds>.*\n", "", text)
 
 
 @pytest.mark.parametrize("program", sorted(PROGRAMS))
