@@ -434,6 +434,23 @@ def test_a_run_is_found_at_the_new_address_of_a_target_without_a_reference(far):
     far.tenon.run("computetarget", "test", "far", cwd=folder).ok()
 
 
+def test_a_name_means_the_machine_that_its_target_leads_to_now(far, tmp_path):
+    folder = far.attached()
+    far.submit(folder).ok()
+    far.user.write("whose.txt", "the first's")
+    second = far.server.user()
+    second.write("whose.txt", "the second's")
+    far.attach(folder, "--force", user=second).ok()
+    assert {host["user"] for host in known_hosts(far)} == {far.user.name, second.name}
+    for cwd in (folder, tmp_path):  # in the project, and where there is none
+        far.tenon.run("cp", "far:whose.txt", tmp_path / "copy", cwd=cwd).ok()
+        assert (tmp_path / "copy").read_text() == "the second's"
+        (tmp_path / "copy").unlink()
+    entries = far.tenon.run("ssh-config", cwd=tmp_path).ok().out
+    assert f"User {second.name}" in entries and far.user.name not in entries
+    assert "hello" in far.tenon.run("logs", "last", cwd=folder).ok().out  # the first's run is not forgotten
+
+
 def test_a_target_that_asks_for_no_watcher_any_more_has_none_after_the_next_submit(far):
     folder = far.attached()
     compute = folder / "aml_config/far.compute"

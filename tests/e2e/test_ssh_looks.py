@@ -132,6 +132,23 @@ def test_outputs_that_the_machine_has_removed(far):
     assert "Completed" in again.out and again.err == ""
 
 
+def test_outputs_on_a_disk_that_is_not_mounted_are_asked_for_again(far):
+    folder = far.attached("print('hello')\nopen('outputs/a', 'w').write('a')\n")
+    far.submit(folder).ok()
+    [mark] = far.tenon.home.glob("runs/*/fetched")
+    mark.unlink()
+    [there] = far.far_runs()
+    elsewhere = there.parent.with_name("elsewhere")
+    there.parent.rename(elsewhere)
+    for _ in range(2):
+        looked = far.tenon.run("status", "last", cwd=folder).ok()
+        assert "Completed" in looked.out and "not got" in looked.err and "mounted?" in looked.err, repr(looked)
+    elsewhere.rename(there.parent)
+    again = far.tenon.run("status", "last", cwd=folder).ok()
+    assert "Completed" in again.out and again.err == "", repr(again)
+    assert mark.exists()
+
+
 def test_a_retry_whose_answer_is_lost_is_not_started_twice(far_on, sshd):
     with Proxy(sshd.port) as link:
         runs = far_on(sshd, port=link.port)
