@@ -195,8 +195,9 @@ Result<int> ForwardOfMachine(Session& session, const Options& options, engine::R
                              const Ports& ports, Local local, const InterruptWatch& interrupt) {
   local.fd.Reset();  // ssh takes it
   TENON_TRY_VOID(reached.host->Hello());
-  const std::string spec = std::string(kLoopback) + ":" + std::to_string(local.port) + ":" +
-                           kLoopback + ":" + std::to_string(ports.there);
+  // Both of its addresses there: many a server listens on one of them alone.
+  const std::string spec = std::string(kLoopback) + ":" + std::to_string(local.port) +
+                           ":localhost:" + std::to_string(ports.there);
   if (!reached.ssh->Shared()) {
     return ForwardAlone(session, options, reached, spec, local.port, interrupt);
   }

@@ -73,7 +73,7 @@ void PrintKept(const Session& session, const launch::HostedAnswer& there) {
   add(there.environments_bytes, "environments (images are the engine's)");
   add(there.cache_bytes, "downloaded packages and tools");
   add(there.data_bytes, "data");
-  add(there.other_bytes, "other");
+  add(there.other_bytes, "runners and other");
   add(there.disk_free_bytes, "free on that disk");
   PrintListing(session, nullptr, parts);
 }

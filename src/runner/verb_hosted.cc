@@ -64,7 +64,7 @@ class Cleaner {
     for (const HostedRun& run : std::vector<HostedRun>(runs_)) ApplyPolicy(run);
     RemovePartialUploads();
     RemoveRunners(home_.bin());
-    if (home_.root().ends_with("/host")) RemoveRunners(JoinPath(DirName(home_.root()), "bin"));
+    if (const std::string pushed = PushedRunners(); !pushed.empty()) RemoveRunners(pushed);
     if (auto collected = CollectObjects(); !collected.ok()) {
       Keep("objects", collected.error().message);
     }
@@ -92,13 +92,19 @@ class Cleaner {
   }
 
  private:
+  // Where clients put their runners, beside a home of their runs; "" for another home.
+  std::string PushedRunners() const {
+    return home_.root().ends_with("/host") ? JoinPath(DirName(home_.root()), "bin") : "";
+  }
+
   void TellSizes(json::Object* answer) {
     const std::string data = JoinPath(home_.root(), "data");
     (*answer)["environments_bytes"] = DiskBytes(home_.environments());
     (*answer)["objects_bytes"] = DiskBytes(home_.objects()) + DiskBytes(home_.incoming());
     (*answer)["cache_bytes"] = DiskBytes(home_.cache()) + DiskBytes(home_.tools());
     (*answer)["data_bytes"] = DiskBytes(data);
-    uint64_t other = 0;
+    const std::string pushed = PushedRunners();
+    uint64_t other = pushed.empty() ? 0 : DiskBytes(pushed);
     const std::set<std::string> counted = {"environments", "objects", "incoming", "cache",
                                            "tools",        "data",    "runs"};
     for (const std::string& name : ListDir(home_.root()).value_or({})) {

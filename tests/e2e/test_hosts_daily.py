@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Daily life on a machine reached by SSH: looking at it, entering it, copying, forwarding, other computers, idle time."""
 
+import contextlib
 import json
 import os
 import re
@@ -73,6 +74,8 @@ def test_host_show_tells_what_the_machine_is_and_what_is_kept_there(far):
     assert shown["facts"]["machine"] == os.uname().machine
     assert [r["run_id"] for r in shown["runs"]] == [run_id]
     assert shown["kept"]["runs_bytes"] > 0 and shown["disk_free_bytes"] > 0
+    [runner] = far.far_files("bin/tenon-runner-*")
+    assert shown["kept"]["other_bytes"] >= runner.stat().st_size
     assert shown["idle_watcher"] is False
     assert "login_environment" not in shown["facts"]
     text = far.tenon.run("host", "show", "far", cwd=folder).ok()
@@ -268,13 +271,23 @@ def get(url):
         return None
 
 
-def test_forward_opens_a_port_here_until_it_is_interrupted(far):
-    folder = far.attached()
+@contextlib.contextmanager
+def site(far, address, port):
+    """A page that says "there", on the host."""
     far.user.write("site/index.html", "there")
-    port, local = free_port(), free_port()
-    words = ["python3", "-m", "http.server", "-b", "127.0.0.1", "-d", far.user.home / "site", str(port)]
+    words = ["python3", "-m", "http.server", "-b", address, "-d", far.user.home / "site", str(port)]
     server = subprocess.Popen([*far.user.prefix(), *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
+        yield
+    finally:
+        server.kill()
+        server.wait()
+
+
+def test_forward_opens_a_port_here_until_it_is_interrupted(far):
+    folder = far.attached()
+    port, local = free_port(), free_port()
+    with site(far, "127.0.0.1", port):
         forward = far.tenon.start("forward", "-t", "far", f"{port}:{local}", cwd=folder)
         forward.wait_for(f"http://127.0.0.1:{local}/")
         assert wait_until(lambda: get(f"http://127.0.0.1:{local}/"), 20) == b"there"
@@ -284,11 +297,24 @@ def test_forward_opens_a_port_here_until_it_is_interrupted(far):
         # A port that is taken: said, or another one.
         taken = far.tenon.run("forward", "-t", "far", f"{port}:{port}", cwd=folder)
         assert taken.code == 4 and "in use" in taken.err
-    finally:
-        server.kill()
-        server.wait()
     for bad in ("0", "x", "80:99999"):
         assert far.tenon.run("forward", "-t", "far", bad, cwd=folder).code == 2
+
+
+def test_forward_reaches_either_localhost_of_the_machine(far_on, sshd_with, tmp_path):
+    if not os.path.exists("/proc/net/if_inet6"):
+        pytest.skip("this machine has no IPv6")
+    hosts = tmp_path / "hosts"
+    hosts.write_text("127.0.0.1 localhost\n::1 localhost\n")
+    far = far_on(sshd_with(mounts=[f"mount --bind {hosts} /etc/hosts"]))
+    folder = far.attached()
+    port, local = free_port(), free_port()
+    with site(far, "::1", port):
+        forward = far.tenon.start("forward", "-t", "far", f"{port}:{local}", cwd=folder)
+        forward.wait_for(f"http://127.0.0.1:{local}/")
+        assert wait_until(lambda: get(f"http://127.0.0.1:{local}/"), 20) == b"there"
+        forward.send(signal.SIGINT)
+        assert forward.wait().code == 0
 
 
 def test_forward_of_a_run_here_prints_its_address(far):
