@@ -135,6 +135,16 @@ bool HideSecretArguments(int argc, char** argv) {
     hidden = true;
   };
   for (int i = 1; i < argc; ++i) {
+    const std::string_view flags = argv[i];  // -kw, -ykwSECRET
+    if (const size_t at = flags.find('w'); flags.starts_with('-') && at != flags.npos && at > 1 &&
+                                           flags.find_first_not_of("ky", 1) == at) {
+      if (at + 1 < flags.size()) {
+        hide(argv[i] + at + 1);
+      } else if (i + 1 < argc) {
+        hide(argv[++i]);
+      }
+      continue;
+    }
     for (const std::string_view option : {"--password", "-w", "--private-key-passphrase"}) {
       const std::string_view word = argv[i];
       if (word == option && i + 1 < argc) {

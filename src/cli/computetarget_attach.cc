@@ -61,10 +61,14 @@ Status UnderstandAddress(AttachOptions* options) {
     return Invalid("two ports are named: " + std::to_string(address->port) + " and " +
                    std::to_string(options->port));
   }
+  if (!request.username.empty() && !address->user.empty() && request.username != address->user) {
+    return Invalid("two users are named: " + ForTerminal(address->user) + " and " +
+                   ForTerminal(request.username));
+  }
   if (request.username.empty()) request.username = address->user;
   if (request.username.empty()) {
-    const auto defaults = engine::AskSshDefaults(request.address);
-    if (defaults.ok()) request.username = defaults->user;
+    TENON_TRY(const auto defaults, engine::AskSshDefaults(request.address));
+    request.username = defaults.user;
   }
   if (request.username.empty()) return {};
   const Status good = engine::CheckSshUser(request.username);
@@ -173,7 +177,13 @@ Result<std::string> UseOwnKey(Session& session, const AttachOptions& options, Ho
   if (install) {
     Status put = engine::InstallPublicKey(*context, *host, given, pair.public_line);
     if (!put.ok()) {
-      return ForAttach(std::move(put).error(),
+      Error error = std::move(put).error();
+      if (error.hint.find("-k to make one") != std::string::npos) {
+        error.hint =
+            "this server takes keys only: attach with `-k` and no password, and append the line "
+            "yourself; or --private-key-file FILE";
+      }
+      return ForAttach(std::move(error),
                        "attach again with the right password (`--password-stdin`), or with none "
                        "and append the key yourself");
     }
@@ -224,6 +234,18 @@ Result<HostRecord> GetToKnow(Session& session, const AttachOptions& options, Hos
                        : "attach again with the right password (`--password-stdin`), or with `-k`");
 }
 
+// The machine, then what is remembered of it, then the files.
+Result<Outcome> AddMachine(Session& session, const AttachOptions& options,
+                           const project::Project& project, const HostRecord& host,
+                           GivenSecrets* given) {
+  Outcome out;
+  TENON_TRY(out.host, GetToKnow(session, options, host, given, &out));
+  TENON_TRY(engine::Context * context, session.Context());
+  TENON_TRY_VOID(engine::RememberHost(*context, *out.host, *given));
+  TENON_TRY(out.attached, project::Attach(project, options.request));
+  return out;
+}
+
 Result<Outcome> AttachMachine(Session& session, AttachOptions& options,
                               const project::Project& project) {
   project::AttachRequest& request = options.request;
@@ -239,16 +261,18 @@ Result<Outcome> AttachMachine(Session& session, AttachOptions& options,
   HostRecord host = NewHost(project, options, id);
   host.type = planned.type;
   host.identity_file = key_file;
-  Outcome out;
-  TENON_TRY(out.host, GetToKnow(session, options, std::move(host), &given, &out));
-  TENON_TRY(out.attached, project::Attach(project, request));
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY_VOID(engine::RememberHost(*context, *out.host, given));
+  const bool known = engine::ReadHost(context->home, id).ok();
+  auto done = AddMachine(session, options, project, host, &given);
+  if (!done.ok()) {
+    if (!known) engine::ForgetTrial(*context, host);
+    return done;
+  }
   if (given.password || given.passphrase) {
     PrintErr("the " + std::string(given.password ? "password" : "passphrase") +
              " is stored: " + ForTerminal(secrets::Store(context->home.root()).Where()) + "\n");
   }
-  return out;
+  return done;
 }
 
 void PrintOutcome(const Session& session, const std::string& name, const Outcome& outcome) {

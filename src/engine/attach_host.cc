@@ -37,6 +37,12 @@ class TypedSecrets {
     if (!before_) return;
     const transport::AskpassRules rules{host.user, shown, host.identity_file, true, ""};
     context.ask_user = [ask = before_, rules, typed](const std::string& prompt) {
+      // One that has expired is changed on the way in: the new one counts from then on.
+      if (ToLower(prompt).find("new password") != std::string::npos) {
+        auto changed = ask(prompt);
+        if (changed) typed->password = changed;
+        return changed;
+      }
       std::optional<std::string>* kept = nullptr;
       switch (transport::ClassifyPrompt(prompt, rules)) {
         case transport::PromptKind::kPassword:
@@ -81,8 +87,10 @@ Result<std::unique_ptr<Reached>> ReachOnTrial(Context& context, HostRecord host,
   // Shared: the connection may ask again after we have returned.
   const auto typed = std::make_shared<GivenSecrets>();
   TENON_TRY(const transport::SshTarget target, SshTargetOf(context.home, host));
+  transport::Ssh shared(target, {});
   // Over a connection that stands nobody is asked for a secret, so a wrong one would seem right.
-  if (given->password || given->passphrase) transport::Ssh(target, {}).Disconnect();
+  if (given->password || given->passphrase) shared.Disconnect();
+  const bool stood = shared.Shared();
   Result<std::unique_ptr<Reached>> reached = Unavailable("");
   {
     const TypedSecrets note(context, host, target.Shown(), typed);
@@ -92,6 +100,7 @@ Result<std::unique_ptr<Reached>> ReachOnTrial(Context& context, HostRecord host,
     reached = ReachWith(context, host, std::move(secrets));
   }
   if (!reached.ok()) {
+    if (!stood) shared.Disconnect();
     if (!pinned_before) (void)RemoveFile(PinFile(context.home, host.id)).ok();
     return reached;
   }
@@ -150,6 +159,13 @@ Status ForgetEverything(Context& context, const std::string& host_id) {
   TENON_TRY_VOID(RemoveFile(KeyFile(context.home, host_id)));
   TENON_TRY_VOID(RemoveFile(KeyFile(context.home, host_id) + ".pub"));
   return ForgetHost(context.home, host_id);
+}
+
+void ForgetTrial(Context& context, const HostRecord& host) {
+  if (const auto target = SshTargetOf(context.home, host); target.ok()) {
+    transport::Ssh(*target, {}).Disconnect();
+  }
+  (void)ForgetEverything(context, host.id).ok();
 }
 
 Result<KeyPair> MakeKeyPair(Context& context, const HostRecord& host) {

@@ -45,6 +45,8 @@ Result<HostRecord> TryHost(Context& context, HostRecord host, GivenSecrets* secr
 Status RememberHost(Context& context, HostRecord host, const GivenSecrets& secrets);
 // The kept connection, the secrets, a key that was made for it, the record.
 Status ForgetEverything(Context& context, const std::string& host_id);
+// The same of a machine that was tried and did not become a target, as far as it can be done.
+void ForgetTrial(Context& context, const HostRecord& host);
 
 struct KeyPair {
   std::string file;         // of the private key, 0600, without a passphrase

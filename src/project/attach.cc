@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "project/attach.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <optional>
 #include <utility>
@@ -156,6 +159,23 @@ bool IsFarType(const std::string& type) {
   return found.ok() && (*found)->host == HostKind::kSsh;
 }
 
+namespace {
+
+// Told before anything is done on a machine, not after.
+Status CheckMayWrite(const Project& project) {
+  const std::string folder = JoinPath(project.root, kConfigFolder);
+  const bool there = Exists(folder);
+  if (there && !IsDirectory(folder)) {
+    return Invalid(std::string(kConfigFolder) + " is not a folder")
+        .WithHint("move it away, or be in another project");
+  }
+  const std::string& place = there ? folder : project.root;
+  if (::access(place.c_str(), W_OK | X_OK) != 0) return FromErrno("write into " + place, errno);
+  return {};
+}
+
+}  // namespace
+
 Result<Attached> CheckAttach(const Project& project, const AttachRequest& request) {
   TENON_TRY(const TargetType* type, TypeFor(request.type));
   TENON_TRY_VOID(CheckConfigName(request.name, "target"));
@@ -183,6 +203,7 @@ Result<Attached> CheckAttach(const Project& project, const AttachRequest& reques
   out.files = {stem + ".compute", stem + ".runconfig"};
   TENON_TRY_VOID(Present(project, out.files[0], request.force));
   TENON_TRY_VOID(Present(project, out.files[1], request.force));
+  TENON_TRY_VOID(CheckMayWrite(project));
   return out;
 }
 

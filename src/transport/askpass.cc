@@ -217,6 +217,7 @@ struct AskpassServer::State {
   UniqueFd listening, stop_read, stop_write;
   std::thread thread;
   std::atomic<bool> asking{false};
+  std::atomic<bool> wanted{false};  // the password
   std::atomic<bool> refused{false};
   std::atomic<bool> held_back{false};
 
@@ -258,6 +259,7 @@ std::string AskpassServer::State::Decide(pid_t ssh, const std::string& prompt) {
   if (!rules) rules = ask_rules();
   const PromptKind kind = ClassifyPrompt(prompt, *rules);
   if (kind == PromptKind::kPassword && !held_back) {
+    wanted = true;
     if (answered.contains(ssh)) {
       refused = true;
       return {kStop};
@@ -274,7 +276,9 @@ std::string AskpassServer::State::Decide(pid_t ssh, const std::string& prompt) {
     }
   }
   if (kind == PromptKind::kPassword && held_back) return {kStop};
-  return AskUser(prompt, kind == PromptKind::kPassword ? kStop : kNoAnswer);
+  std::string answer = AskUser(prompt, kind == PromptKind::kPassword ? kStop : kNoAnswer);
+  if (kind == PromptKind::kPassword && answer.front() == kAnswer) answered.insert(ssh);
+  return answer;
 }
 
 std::string AskpassServer::State::AskUser(const std::string& asked, char otherwise) {
@@ -365,6 +369,7 @@ void AskpassServer::AddTo(Environment* environment) const {
 }
 
 bool AskpassServer::asking_user() const { return state_->asking; }
+bool AskpassServer::password_asked() const { return state_->wanted; }
 bool AskpassServer::password_refused() const { return state_->refused; }
 void AskpassServer::HoldBack(bool on) { state_->held_back = on; }
 

@@ -70,8 +70,9 @@ class AskpassServer {
 
   // The user is being asked right now: no time limit should pass meanwhile.
   bool asking_user() const;
-  // What went wrong, for the message: the password was given and asked for once more; a question
-  // that got no answer ("" = none).
+  // What went wrong, for the message: the password was asked for; it was given and asked for once
+  // more; a question that got no answer ("" = none).
+  bool password_asked() const;
   bool password_refused() const;
   std::string unanswered() const;
   // Why a stored secret could not be had; nothing was answered then. Told once.

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -28,6 +29,7 @@ constexpr int kPipeBytes = 1 << 20;
 constexpr int kConnectMs = 60'000;  // for a login, not counting the user's time to answer
 constexpr int kLockMs = 60'000;     // to wait for another process that logs in
 constexpr int kGoodbyeMs = 5'000;
+constexpr int64_t kEnoughUs = 1'000'000;
 constexpr size_t kMaxControlPath = 90;  // ssh binds a longer name first; 107 is the end
 constexpr size_t kMaxWords = 64 << 10;
 
@@ -62,12 +64,19 @@ bool ConnectsTo(const std::string& path) {
   return ::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
 }
 
-// ssh expands % in these.
-std::string Escaped(const std::string& path) {
-  std::string out;
-  for (const char c : path) out.append(c == '%' ? "%%" : std::string(1, c));
-  return out;
+// A path as the value of a setting: ssh splits values into words and expands % in them.
+std::string AsValue(const std::string& path) {
+  std::string out = "\"";
+  for (const char c : path) {
+    if (c == '%') out += '%';
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
 }
+
+// It expands ${NAME} as well, and nothing keeps it from that.
+bool IsExpanded(const std::string& path) { return path.find("${") != std::string::npos; }
 
 // Ours alone, or made so.
 bool IsPrivateFolder(const std::string& path) {
@@ -78,34 +87,40 @@ bool IsPrivateFolder(const std::string& path) {
   return (info.st_mode & 077) == 0 || ::chmod(path.c_str(), 0700) == 0;
 }
 
-// Whether ssh is 7.6 or later, which can be told to forget a RemoteCommand of the configuration.
+// Which of its settings an ssh knows: 100 * major + minor, of OpenSSH.
+constexpr int kRemoteCommandSince = 706, kKnownHostsCommandSince = 805, kNewest = 9999;
+
 // Asked once per ssh program: the answer is kept in `folder` ("" = nowhere).
-bool KnowsRemoteCommand(const std::string& folder) {
+int SshVersion(const std::string& folder) {
   const char* path = ::getenv("PATH");
   const auto program = FindProgram("ssh", path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
   struct stat info;
-  if (!program || ::stat(program->c_str(), &info) != 0) return true;
+  if (!program || ::stat(program->c_str(), &info) != 0) return kNewest;
   const std::string which =
       *program + " " + std::to_string(info.st_size) + " " + std::to_string(info.st_mtime) + " ";
   const std::string note = folder.empty() ? "" : JoinPath(folder, "ssh-version");
   if (!note.empty()) {
     const Result<std::string> known = ReadFile(note, 4096);
-    if (known.ok() && known->starts_with(which)) return !known->ends_with("old\n");
+    const int version =
+        known.ok() && known->starts_with(which) ? std::atoi(known->c_str() + which.size()) : 0;
+    if (version > 0) return version;
   }
   const Result<CaptureResult> said = RunAndCapture({*program, "-V"}, "", "", 5000, 4096);
-  if (!said.ok()) return true;
+  if (!said.ok()) return kNewest;
   const size_t at = said->err.find("OpenSSH_");
-  if (at == std::string::npos) return true;
-  int major = 99, minor = 0;
+  if (at == std::string::npos) return kNewest;
+  int major = 0, minor = 0;
   const char* end = said->err.data() + said->err.size();
   const auto [dot, bad] = std::from_chars(said->err.data() + at + 8, end, major);
-  if (bad == std::errc() && dot < end && *dot == '.') std::from_chars(dot + 1, end, minor);
-  const bool knows = major > 7 || (major == 7 && minor >= 6);
+  if (bad != std::errc()) return kNewest;
+  if (dot < end && *dot == '.') std::from_chars(dot + 1, end, minor);
+  const int version = 100 * major + minor;
   if (!note.empty()) {
-    (void)WriteFileAtomically(note, which + (knows ? "new\n" : "old\n"), 0600, Durability::kProcess)
+    (void)WriteFileAtomically(note, which + std::to_string(version) + "\n", 0600,
+                              Durability::kProcess)
         .ok();
   }
-  return knows;
+  return version;
 }
 
 // Why the last login failed, left in the lock file for those who waited for it: thirty submits at
@@ -128,8 +143,42 @@ std::optional<Error> FailureSince(const std::string& lock_file, int64_t since_us
 
 struct Finished {
   ExitStatus status;
-  std::string words;  // of its standard error
+  std::string words;   // ssh's own
+  std::string others;  // what else came on its standard error: of the server, of ssh on the way
   bool timed_out = false;
+};
+
+// Where an ssh that logs in puts what it has to say itself, which is more than it says otherwise;
+// a server can put words into its standard error, not here.
+class LoginLog {
+ public:
+  static Result<LoginLog> Make() {
+    LoginLog log;
+    const char* place = ::getenv("TMPDIR");
+    log.path_ = JoinPath(place != nullptr && *place == '/' ? place : "/tmp", "tenon-XXXXXX");
+    log.fd_ = UniqueFd(::mkostemp(log.path_.data(), O_CLOEXEC));
+    if (!log.fd_.valid()) return FromErrno("make a file in " + DirName(log.path_), errno);
+    return log;
+  }
+  LoginLog(LoginLog&&) = default;
+  ~LoginLog() {
+    if (fd_.valid()) (void)RemoveFile(path_).ok();
+  }
+  std::vector<std::string> Options() const { return {"-E", path_, "-o", "LogLevel=INFO"}; }
+  // Adds what is in it to what came on standard error.
+  void AddTo(Finished* done) const {
+    done->others = std::exchange(done->words, WordsIn(fd_.get()));
+    // Nothing of its own: it did not get as far as to the log. A port like this one: another ssh
+    // has made the connection, and it knows why it is gone.
+    if (Trim(done->words).empty() || done->words.find("port 65535") != std::string::npos) {
+      done->words += "\n" + std::exchange(done->others, "");
+    }
+  }
+
+ private:
+  LoginLog() = default;
+  std::string path_;
+  UniqueFd fd_;
 };
 
 }  // namespace
@@ -141,9 +190,13 @@ struct Ssh::Impl {
   bool may_share = false;
   bool share_no_more = false;  // sessions are asked of an ssh of their own
   bool without_keys = false;   // the server gave up before it came to the password
-  std::optional<bool> knows_remote_command;
+  std::optional<int> version;
   std::string control_folder;
 
+  int Version() {
+    if (!version) version = SshVersion(control_folder);
+    return *version;
+  }
   bool CanAnswer() const { return secrets.password || secrets.passphrase || secrets.ask_user; }
 };
 
@@ -152,7 +205,7 @@ Ssh::Ssh(SshTarget target, SshSecrets secrets)
   impl_->secrets = std::move(secrets);
   if (impl_->secrets.password || impl_->secrets.passphrase) KeepOutOfDumps();
   if (!target_.control_path.empty() && target_.control_path.size() <= kMaxControlPath &&
-      IsPrivateFolder(DirName(target_.control_path))) {
+      !IsExpanded(target_.control_path) && IsPrivateFolder(DirName(target_.control_path))) {
     impl_->may_share = true;
     impl_->control_folder = DirName(target_.control_path);
   }
@@ -178,31 +231,39 @@ std::vector<std::string> AsOptions(const std::vector<std::string>& settings) {
 }
 
 // What holds for every connection of ours, whatever the user's configuration says.
-std::vector<std::string> CommonSettings(const SshTarget& target) {
-  return {"HostKeyAlias=" + target.alias,
-          "GlobalKnownHostsFile=/dev/null",
-          "UpdateHostKeys=no",
-          "CheckHostIP=no",
-          "VerifyHostKeyDNS=no",
-          "ConnectTimeout=20",
-          "ServerAliveInterval=10",
-          "ServerAliveCountMax=4",
-          "TCPKeepAlive=yes",
-          "ForwardX11=no",
-          "ForwardAgent=no",
-          "PermitLocalCommand=no",
-          "EscapeChar=none",
-          "LogLevel=ERROR"};
+std::vector<std::string> CommonSettings(const SshTarget& target, int version) {
+  std::vector<std::string> settings = {"HostKeyAlias=" + target.alias,
+                                       "GlobalKnownHostsFile=/dev/null",
+                                       "UpdateHostKeys=no",
+                                       "CheckHostIP=no",
+                                       "VerifyHostKeyDNS=no",
+                                       "ConnectTimeout=20",
+                                       "ServerAliveInterval=10",
+                                       "ServerAliveCountMax=4",
+                                       "TCPKeepAlive=yes",
+                                       "ForwardX11=no",
+                                       "ForwardAgent=no",
+                                       "PermitLocalCommand=no",
+                                       "EscapeChar=none",
+                                       "LogLevel=ERROR"};
+  // Only the pinned key counts, whatever a command would say.
+  if (version >= kKnownHostsCommandSince) settings.emplace_back("KnownHostsCommand=none");
+  return settings;
 }
 
 std::string KnownHostsSetting(const std::string& path) {
-  return "UserKnownHostsFile=\"" + path + "\"";
+  return "UserKnownHostsFile=" + AsValue(path);
 }
 
 Status CheckTarget(const SshTarget& target) {
   if (target.address.empty()) return Invalid("target " + target.name + " has no address");
   TENON_TRY(const SshAddress parsed, ParseSshAddress("[" + target.address + "]"));
   if (!target.user.empty()) TENON_TRY_VOID(CheckSshUser(target.user));
+  for (const std::string& path : {target.known_hosts, target.identity_file}) {
+    if (!IsExpanded(path)) continue;
+    return Invalid("ssh takes ${…} in a path for a variable: " + ForTerminal(path))
+        .WithHint("choose another TENON_HOME, or rename the key file");
+  }
   TENON_EXPECT_PEER(!target.alias.empty() && target.alias[0] != '-',
                     "target " + target.name + ": no alias for its host key");
   return {};
@@ -223,8 +284,10 @@ Error NoSsh(Error error) {
 }
 
 // Waits for the process, which is the leader of its session; kills that when the time is over.
-// `pausing`: time does not count.
-Finished WaitFor(pid_t pid, int words_fd, int timeout_ms, const std::function<bool()>& pausing) {
+// `pausing`: time does not count. `enough`: it need not go on, and ends by itself
+// or a moment later.
+Finished WaitFor(pid_t pid, int words_fd, int timeout_ms, const std::function<bool()>& pausing,
+                 const std::function<bool()>& enough = nullptr) {
   Finished out;
   int64_t left_us = int64_t{timeout_ms} * 1000;
   int64_t last = SystemClock().MonotonicUs();
@@ -239,6 +302,7 @@ Finished WaitFor(pid_t pid, int words_fd, int timeout_ms, const std::function<bo
     const int64_t now = SystemClock().MonotonicUs();
     if (!pausing()) left_us -= now - last;
     last = now;
+    if (enough && left_us > kEnoughUs && enough()) left_us = kEnoughUs;
     if (left_us <= 0 && !out.timed_out) {
       out.timed_out = true;
       ::kill(-pid, SIGKILL);
@@ -279,41 +343,40 @@ std::vector<std::string> Ssh::CommandLine(const std::vector<std::string>& option
     for (const char* word : {"-L", "-R", "-D", "-W"}) forwards |= option.starts_with(word);
     terminal |= option == "-t" || option == "-tt";
   }
-  std::vector<std::string> settings = CommonSettings(target_);
+  std::vector<std::string> settings = CommonSettings(target_, impl->Version());
   settings.push_back(
       KnownHostsSetting(target_.known_hosts.empty() ? "/dev/null" : target_.known_hosts));
   settings.push_back("StrictHostKeyChecking=yes");
   settings.push_back("NumberOfPasswordPrompts=1");
   settings.push_back("ControlMaster=no");
-  settings.push_back("ControlPath=" + (impl->may_share ? Escaped(target_.control_path) : "none"));
-  if (!impl->knows_remote_command) {
-    impl->knows_remote_command = KnowsRemoteCommand(impl->control_folder);
-  }
-  if (*impl->knows_remote_command) settings.push_back("RemoteCommand=none");
+  settings.push_back("ControlPath=" + (impl->may_share ? AsValue(target_.control_path) : "none"));
+  if (impl->Version() >= kRemoteCommandSince) settings.push_back("RemoteCommand=none");
   if (!forwards) settings.push_back("ClearAllForwardings=yes");
-  if (!impl->CanAnswer()) settings.push_back("BatchMode=yes");
+  settings.push_back(impl->CanAnswer() ? "BatchMode=no" : "BatchMode=yes");
   if (impl->without_keys) settings.push_back("PubkeyAuthentication=no");
-  if (!target_.identity_file.empty()) settings.push_back("IdentitiesOnly=yes");
+  if (!target_.identity_file.empty()) {
+    settings.push_back("IdentitiesOnly=yes");
+    settings.push_back("IdentityFile=" + AsValue(target_.identity_file));
+  }
 
   std::vector<std::string> words{"ssh"};
   words.insert(words.end(), options.begin(), options.end());
   const std::vector<std::string> set = AsOptions(settings);
   words.insert(words.end(), set.begin(), set.end());
   if (!terminal) words.insert(words.end(), {"-T", "-o", "RequestTTY=no"});
-  if (!target_.identity_file.empty()) {
-    words.insert(words.end(), {"-i", Escaped(target_.identity_file)});
-  }
   const std::vector<std::string> where = Destination(target_);
   words.insert(words.end(), where.begin(), where.end());
   if (!command.empty()) words.push_back(command);
   return words;
 }
 
-Error Ssh::Explain(const std::string& standard_error) const {
+Error Ssh::Explain(const std::string& standard_error, const std::string& server_words) const {
   SshOutcome outcome;
   outcome.had_password = impl_->secrets.password != nullptr;
+  outcome.server_words = server_words;
   if (impl_->askpass) {
     if (auto problem = impl_->askpass->TakeProblem()) return *std::move(problem);
+    outcome.password_asked = impl_->askpass->password_asked();
     outcome.password_refused = impl_->askpass->password_refused();
     outcome.unanswered = impl_->askpass->unanswered();
   }
@@ -429,8 +492,11 @@ Status Ssh::StartShared() {
     if (!ciphers.empty()) master.insert(master.end(), {"-o", "Ciphers=" + ciphers});
   }
   for (;;) {
+    TENON_TRY(const LoginLog log, LoginLog::Make());
+    std::vector<std::string> front = log.Options();
+    front.insert(front.end(), master.begin(), master.end());
     SpawnOptions options;
-    options.argv = CommandLine(master, "");
+    options.argv = CommandLine(front, "");
     options.env = CommandEnvironment();
     TENON_TRY(const UniqueFd words, NamelessFile());
     options.stdout_fd = words.get();
@@ -439,8 +505,9 @@ Status Ssh::StartShared() {
     Result<pid_t> pid = Spawn(options);
     if (!pid.ok()) return NoSsh(std::move(pid).error());
     const auto asking = [this] { return impl_->askpass && impl_->askpass->asking_user(); };
-    const Finished done = WaitFor(*pid, words.get(), kConnectMs, asking);
+    Finished done = WaitFor(*pid, words.get(), kConnectMs, asking);
     if (done.status.AsShell() == 0 && !done.timed_out) return {};
+    log.AddTo(&done);
     if (done.timed_out) {
       return Unavailable("log in to " + ForTerminal(target_.address) + ": no answer in 60 s");
     }
@@ -451,7 +518,8 @@ Status Ssh::StartShared() {
       return {};
     }
     const bool too_many = done.words.find("Too many authentication") != std::string::npos;
-    if (!too_many || impl_->without_keys || !impl_->secrets.password) return Explain(done.words);
+    const bool password = impl_->secrets.password || impl_->secrets.ask_user;
+    if (!too_many || impl_->without_keys || !password) return Explain(done.words, done.others);
     impl_->without_keys = true;
   }
 }
@@ -459,7 +527,7 @@ Status Ssh::StartShared() {
 void Ssh::Disconnect() {
   if (!Shared()) return;
   std::vector<std::string> words{"ssh", "-O", "exit", "-o",
-                                 "ControlPath=" + Escaped(target_.control_path)};
+                                 "ControlPath=" + AsValue(target_.control_path)};
   const std::vector<std::string> where = Destination(target_);
   words.insert(words.end(), where.begin(), where.end());
   (void)RunAndCapture(words, "", "", kGoodbyeMs, 4096).ok();
@@ -472,7 +540,7 @@ Result<HostKey> Ssh::LookAtHostKey(int timeout_s) {
   std::string folder = JoinPath(place != nullptr && *place == '/' ? place : "/tmp", "tenon-XXXXXX");
   if (::mkdtemp(folder.data()) == nullptr) return FromErrno("make a folder " + folder, errno);
   const std::string seen = folder + "/seen";
-  std::vector<std::string> settings = CommonSettings(target_);
+  std::vector<std::string> settings = CommonSettings(target_, impl_->Version());
   for (const char* setting :
        {"StrictHostKeyChecking=no", "PreferredAuthentications=none", "PubkeyAuthentication=no",
         "PasswordAuthentication=no", "KbdInteractiveAuthentication=no", "BatchMode=yes",
@@ -496,27 +564,34 @@ Result<HostKey> Ssh::LookAtHostKey(int timeout_s) {
 }
 
 Result<HostKey> Ssh::LookWith(SpawnOptions& options, const std::string& seen, int timeout_s) {
+  TENON_TRY(const LoginLog log, LoginLog::Make());
   TENON_TRY(const UniqueFd words, NamelessFile());
+  const std::vector<std::string> front = log.Options();
+  options.argv.insert(options.argv.begin() + 1, front.begin(), front.end());
   options.stdout_fd = words.get();
   options.stderr_fd = words.get();
   Result<pid_t> pid = Spawn(options);
   if (!pid.ok()) return NoSsh(std::move(pid).error());
+  const auto noted = [&]() -> std::optional<std::string> {
+    const std::string file = ReadFile(seen, 1 << 20).value_or("");
+    for (size_t at = 0, end; (end = file.find('\n', at)) != std::string::npos; at = end + 1) {
+      const std::string line = file.substr(at, end - at);
+      if (line.starts_with(target_.alias + " ")) return line.substr(target_.alias.size() + 1);
+    }
+    return std::nullopt;
+  };
   // Once the key is noted, whether the server lets us in without a word does not matter.
   const auto asking = [&] { return impl_->askpass && impl_->askpass->asking_user(); };
-  const Finished done = WaitFor(*pid, words.get(), timeout_s * 1000, asking);
-  const Result<std::string> file = ReadFile(seen, 1 << 20);
-  if (file.ok()) {
-    for (const std::string& line : Split(*file, '\n')) {
-      if (!line.starts_with(target_.alias + " ")) continue;
-      return ParseHostKey(std::string_view(line).substr(target_.alias.size() + 1));
-    }
-  }
+  Finished done =
+      WaitFor(*pid, words.get(), timeout_s * 1000, asking, [&] { return noted().has_value(); });
+  if (const auto key = noted()) return ParseHostKey(*key);
+  log.AddTo(&done);
   if (done.timed_out) {
     return Unavailable("connect to " + ForTerminal(target_.address) + ": no answer in " +
                        std::to_string(timeout_s) + " s")
         .WithHint("is the machine switched on, and the port open in its firewall?");
   }
-  return Explain(done.words);
+  return Explain(done.words, done.others);
 }
 
 }  // namespace tenon::transport

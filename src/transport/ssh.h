@@ -102,7 +102,7 @@ class Ssh {
   Environment CommandEnvironment() const;
 
   // What a finished ssh process that exited with 255 meant, from its standard error.
-  Error Explain(const std::string& standard_error) const;
+  Error Explain(const std::string& standard_error, const std::string& server_words = "") const;
 
   const SshTarget& target() const { return target_; }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The failures of ssh in words a person can act on.
+#include <algorithm>
 #include <optional>
 
 #include "base/text.h"
@@ -55,6 +56,13 @@ std::optional<Error> HostKeyTrouble(const SshTarget& target, const std::string& 
 }
 
 std::optional<Error> KeyFileTrouble(const SshTarget& target, const std::string& text) {
+  if (!target.identity_file.empty() && Has(text, "Load key \"")) {
+    return Denied("log in to " + Login(target) +
+                  ": ssh can't read the key: " + LineWith(text, "Load key \""))
+        .WithHint(
+            "a key of PuTTY becomes one of OpenSSH with `puttygen KEY.ppk -O "
+            "private-openssh -o KEY`");
+  }
   if (Has(text, "UNPROTECTED PRIVATE KEY FILE") || Has(text, "bad permissions")) {
     return Denied("log in to " + Login(target) + ": ssh refuses a private key others can read")
         .WithHint("chmod 600 " + (target.identity_file.empty() ? std::string("FILE")
@@ -63,25 +71,52 @@ std::optional<Error> KeyFileTrouble(const SshTarget& target, const std::string& 
   return std::nullopt;
 }
 
+// The last thing that a server had to say and that means something; "" for nothing.
+std::string LastWords(const std::string& text) {
+  constexpr size_t kMost = 200;
+  std::string last;
+  for (const std::string& line : Split(text, '\n')) {
+    const bool words = std::any_of(line.begin(), line.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    });
+    if (words) last = ForTerminal(Trim(line.substr(0, kMost)));
+  }
+  return last;
+}
+
 std::optional<Error> LoginTrouble(const SshTarget& target, const SshOutcome& outcome,
                                   const std::string& text) {
   const std::string doing = "log in to " + Login(target) + ": ";
   const std::string name = ShellQuote(target.name);
+  if (outcome.had_password && !outcome.unanswered.empty()) {
+    return Denied(doing + "the server asked for more than the password, and nobody answered: \"" +
+                  ForTerminal(Trim(outcome.unanswered)) + "\"")
+        .WithHint(
+            "log in once by hand with `ssh` and answer it; so a password that has expired is "
+            "changed");
+  }
   if (outcome.password_refused) {
-    return Denied(doing + "the password is wrong")
+    const std::string said = LastWords(outcome.server_words);
+    return Denied(
+               doing + "the password is wrong" +
+               (said.empty() ? "" : ", or this account may not log in; the server said: " + said))
         .WithHint("`tenon secrets set " + name + "` stores another one");
   }
   if (Has(text, "Too many authentication failures")) {
     return Denied(doing + "the server gave up after too many keys")
         .WithHint(
             "name the right one: --private-key-file, or IdentityFile and IdentitiesOnly in "
-            "~/.ssh/config");
+            "~/.ssh/config; or --password-stdin");
   }
   if (!Has(text, "Permission denied (")) return std::nullopt;
   const std::string methods = Methods(text);
   Error error = Denied(doing + "permission denied (the server takes " + methods + ")");
   const bool passwords = Has(methods, "password") || Has(methods, "keyboard-interactive");
-  if (outcome.had_password) {
+  if (outcome.had_password && passwords && !outcome.password_asked) {
+    error.hint =
+        "ssh did not ask for the password: PasswordAuthentication or PreferredAuthentications in "
+        "~/.ssh/config keep it from that";
+  } else if (outcome.had_password) {
     error.hint = passwords ? "is it the right password for this user? `tenon secrets set " + name +
                                  "` stores another one"
                            : "this server takes keys only: --private-key-file FILE, or -k to make "

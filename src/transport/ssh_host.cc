@@ -25,12 +25,16 @@ constexpr int64_t kSendUs = 60'000'000;
 constexpr int kBootstrapMs = 60'000;
 constexpr int kRefusals = 12;
 constexpr size_t kMostSaid = 1u << 20;
+constexpr size_t kMostShown = 600;
 constexpr int kShellNotExecutable = 126, kShellNotFound = 127, kSshFailed = 255;
 
-// Run by /bin/sh from its standard input, so no login shell has to understand it. Finds a folder of
-// the user's in which programs may be started; a text file without a first line for the kernel is
-// run by the shell itself, unless the file system forbids it.
+// Run by /bin/sh from its standard input, so no login shell has to understand it. Begins with a
+// check that it is our shell that reads it, from the first line on: a login shell that starts
+// another one, or reads a line, would take for commands, or swallow, what we send. Finds a folder
+// of the user's in which programs may be started; a text file without a first line for the kernel
+// is run by the shell itself, unless the file system forbids it.
 constexpr const char* kFindRoot = R"sh(umask 077
+[ -n "$mark" ] && [ "$mark" = "$2" ] || { echo "tenon-stranger"; exit 1; }
 asked=$1; user=$(id -u)
 echo; echo "tenon-host 1"; echo "machine=$(uname -m)"; echo "system=$(uname -s)"
 look() {
@@ -69,6 +73,11 @@ bool IsSharedPlace(const std::string& root) {
 constexpr const char* kServeIfOurs =
     "[ -O \"$1\" ] && [ ! -L \"$1\" ] && exec \"$1/bin/$2\" serve; exit 127";
 
+// As much of what was said as an error message can hold.
+std::string FirstWords(const std::string& said) {
+  return ForTerminal(Trim(said.substr(0, kMostShown)));
+}
+
 std::string ProgramName(const AgentProgram& program) {
   return "tenon-runner-" + program.hash.substr(0, kHashDigits);
 }
@@ -91,12 +100,13 @@ void PauseAfterRefusal(int refusals) {
   ::usleep(static_cast<useconds_t>(refusals) * (100'000 + spread * 20'000));
 }
 
-// What is beyond the limit is dropped.
+// What is beyond the limit is dropped, from the front: what a login prints comes before the answer.
 void Append(int fd, std::string* to, UniqueFd* owner) {
   char buffer[16384];
   const ssize_t count = ::read(fd, buffer, sizeof buffer);
   if (count > 0) {
-    to->append(buffer, std::min(static_cast<size_t>(count), kMostSaid - to->size()));
+    to->append(buffer, static_cast<size_t>(count));
+    if (to->size() > kMostSaid) to->erase(0, to->size() - kMostSaid / 2);
   } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
     owner->Reset();
   }
@@ -173,10 +183,10 @@ Status SshHost::Push(const AgentProgram& program) {
   });
   if (!pushed.ok()) return std::move(pushed).error().Wrap(doing);
   if (pushed->out.find("tenon-pushed") != std::string::npos) return {};
-  const std::string words(Trim(pushed->err));
+  const std::string words = FirstWords(pushed->err);
   const bool wrong_kind = words.find("Exec format error") != std::string::npos;
   return Unavailable(doing + " into " + options_.root + "/bin failed" +
-                     (words.empty() ? "" : ": " + ForTerminal(words)))
+                     (words.empty() ? "" : ": " + words))
       .WithHint(wrong_kind ? "it calls itself " + ForTerminal(options_.machine) +
                                  ", but does not start programs for that kind of machine"
                            : "is there room on its disk? `tenon host clean` gives back what old "
@@ -184,13 +194,29 @@ Status SshHost::Push(const AgentProgram& program) {
 }
 
 Status SshHost::Bootstrap() {
-  const std::string command = "exec /bin/sh -s " + QuoteForAnyShell(options_.asked_root);
-  TENON_TRY(const CaptureResult found, RunLine(command, kFindRoot, nullptr));
+  const std::string mark = RandomHex(8);
+  const std::string command =
+      "exec /bin/sh -s " + QuoteForAnyShell(options_.asked_root) + " " + mark;
+  TENON_TRY(const CaptureResult found,
+            RunLine(command, "mark=" + mark + "\n" + kFindRoot, nullptr));
   const std::string system = ValueOf(found.out, "system");
   if (system.empty()) {
+    const bool stranger = found.out.find("tenon-stranger") != std::string::npos;
+    const SshTarget& target = ssh_.target();
+    const std::string said = FirstWords(found.err.empty() ? found.out : found.err);
     return Unavailable(Describe() + " did not run /bin/sh: " +
-                       ForTerminal(Trim(found.err.empty() ? found.out : found.err)))
-        .WithHint("`ssh " + ssh_.target().address + " uname -a` must work for that user");
+                       (stranger ? "the login starts another shell, or reads standard input, "
+                                   "before the command"
+                        : said.empty()
+                            ? "exit code " + std::to_string(found.status.AsShell()) + ", not a word"
+                            : said))
+        .WithHint(stranger ? "look at ~/.bashrc there, and at command=\"…\" in authorized_keys; "
+                             "what is for terminals belongs behind a test as `[ -t 0 ]`"
+                           : "`ssh " +
+                                 (target.port != 0 ? "-p " + std::to_string(target.port) + " "
+                                                   : std::string()) +
+                                 (target.user.empty() ? "" : target.user + "@") + target.address +
+                                 " uname -a` must work");
   }
   options_.machine = ValueOf(found.out, "machine");
   const auto program = options_.program(options_.machine);

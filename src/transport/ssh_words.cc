@@ -140,8 +140,9 @@ std::string QuoteForAnyShell(std::string_view word) {
 Result<SshAddress> ParseSshAddress(const std::string& text) {
   SshAddress out;
   std::string_view rest = Trim(text);
-  if (rest.starts_with("ssh://")) {
-    rest.remove_prefix(6);
+  constexpr std::string_view kScheme = "ssh://";
+  if (ToLower(rest.substr(0, kScheme.size())) == kScheme) {
+    rest.remove_prefix(kScheme.size());
     if (rest.ends_with('/')) rest.remove_suffix(1);
   }
   if (const size_t at = rest.rfind('@'); at != std::string_view::npos) {

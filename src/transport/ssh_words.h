@@ -27,8 +27,10 @@ std::string QuickerCiphers(const std::string& ciphers);
 // What may have gone wrong besides ssh's own words.
 struct SshOutcome {
   bool had_password = false;      // we could answer with one
+  bool password_asked = false;    // for the target's own login
   bool password_refused = false;  // and it was asked for twice
   std::string unanswered;         // a question nobody answered; "" = none
+  std::string server_words;       // what the server had to say; "" = nothing
 };
 Error ExplainSsh(const SshTarget& target, const SshOutcome& outcome,
                  const std::string& standard_error);
