@@ -81,7 +81,8 @@ Result<int> Return(Session& session, const ReturnOptions& options) {
   for (const std::string& path : written) PrintOut(ForTerminal(path) + "\n");
   FlushOut();
   if (run.artifacts.empty()) {
-    PrintErr("the run " + run.spec.id + " left nothing in outputs/\n");
+    PrintErr("nothing of outputs/ of the run " + run.spec.id + " is on record; `tenon show " +
+             run.spec.id + "` tells if something went wrong with it\n");
   } else if (written.empty()) {
     PrintErr("nothing to do: outputs/ has every file already\n");
   }

@@ -30,7 +30,7 @@ namespace tenon::cli {
 namespace {
 
 constexpr int kCommandMs = 30'000;
-constexpr int64_t kLookEveryUs = 10'000'000;
+constexpr int64_t kLookEveryUs = 3'000'000;
 constexpr useconds_t kPauseUs = 50'000;
 constexpr int kPauseMs = 50;
 constexpr const char* kLoopback = "127.0.0.1";
@@ -157,16 +157,25 @@ Status AskMaster(engine::Reached& reached, const char* what, const std::string& 
       .WithHint("the machine may forbid it (AllowTcpForwarding in its sshd_config)");
 }
 
-// Until Ctrl-C. The agent's session keeps the connection open and tells when it is lost.
-Result<int> HoldOpen(engine::Reached& reached, const InterruptWatch& interrupt) {
-  int64_t next_us = 0;
-  while (!interrupt.stop()) {
+// Until Ctrl-C. The agent's session keeps the connection open and tells when it is lost; the next
+// one is asked for the same.
+Result<int> HoldOpen(engine::Reached& reached, const std::string& spec,
+                     const InterruptWatch& interrupt) {
+  bool lost = false;
+  for (int64_t next_us = 0; !interrupt.stop(); ::usleep(kPauseUs)) {
     const int64_t now_us = SystemClock().MonotonicUs();
-    if (now_us >= next_us) {
-      TENON_TRY_VOID(reached.host->Hello());
-      next_us = now_us + kLookEveryUs;
+    if (now_us < next_us) continue;
+    next_us = now_us + kLookEveryUs;
+    const auto heard = reached.host->Hello();
+    if (!heard.ok() && heard.error().kind != ErrorKind::kUnavailable) return heard.error();
+    if (!heard.ok() && !lost) {
+      PrintErr("the link was lost (" + heard.error().message + "); trying again\n");
     }
-    ::usleep(kPauseUs);
+    if (heard.ok() && lost) {
+      TENON_TRY_VOID(AskMaster(reached, "forward", spec));
+      PrintErr("the link is back\n");
+    }
+    lost = !heard.ok();
   }
   return 0;
 }
@@ -205,7 +214,7 @@ Result<int> ForwardOfMachine(Session& session, const Options& options, engine::R
   Say(session, options, local.port);
   PrintErr("port " + std::to_string(ports.there) + " of " + ForTerminal(reached.record.target) +
            "; Ctrl-C ends it\n");
-  auto held = HoldOpen(reached, interrupt);
+  auto held = HoldOpen(reached, spec, interrupt);
   (void)AskMaster(reached, "cancel", spec).ok();
   return held;
 }

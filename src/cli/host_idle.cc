@@ -18,7 +18,12 @@ struct Options {
 
 Result<int> Act(Session& session, const Options& options) {
   if (options.start && options.stop) return Invalid("--start and --stop contradict each other");
-  TENON_TRY(const engine::HostRecord host, FindHost(session, options.host));
+  auto found = FindHost(session, options.host);
+  // A watcher can be ended whatever is wrong with the target's file.
+  if (!found.ok() && options.stop) {
+    if (auto known = FindRecordedHost(session, options.host); known.ok()) found = std::move(known);
+  }
+  TENON_TRY(const engine::HostRecord host, std::move(found));
   const bool asked = host.idle_after_us > 0 && !host.idle_command.empty();
   if (options.start && !asked) {
     return Invalid("target `" + ForTerminal(host.target) + "` does not say what to do when idle")

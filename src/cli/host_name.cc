@@ -104,6 +104,12 @@ Result<HostRecord> FindHost(Session& session, const std::string& word) {
   return FindRecorded(hosts, word);
 }
 
+Result<HostRecord> FindRecordedHost(Session& session, const std::string& word) {
+  TENON_TRY(engine::Context * context, session.Context());
+  TENON_TRY(const auto hosts, engine::ListHosts(context->home));
+  return FindRecorded(hosts, word);
+}
+
 Result<std::string> HostIdNamed(Session& session, const std::string& word) {
   if (word.empty()) return std::string();
   TENON_TRY(const project::Project project, OpenFiles(session));

@@ -23,6 +23,8 @@ inline constexpr size_t kHostDigits = 8;
 // or the beginning of an id. kNotFound with what there is; kInvalid when several fit, or when it is
 // this machine.
 Result<engine::HostRecord> FindHost(Session& session, const std::string& word);
+// The same without a look at the project's files, which may be wrong.
+Result<engine::HostRecord> FindRecordedHost(Session& session, const std::string& word);
 
 // Its id; "" for no word and for a target that is this machine.
 Result<std::string> HostIdNamed(Session& session, const std::string& word);

@@ -98,7 +98,8 @@ Error NoSuchArtifact(const journal::RunView& run, std::string_view name) {
     return std::move(error).WithHint("did you mean " + ForTerminal(*near) + "?");
   }
   if (run.artifacts.empty() && name.starts_with("outputs")) {
-    return std::move(error).WithHint("the run left nothing in outputs/");
+    return std::move(error).WithHint("nothing of outputs/ is on record; `tenon show " +
+                                     run.spec.id + "` tells if something went wrong with it");
   }
   return std::move(error).WithHint("it has: " + ForTerminal(Join(names, ", ")));
 }
@@ -173,7 +174,7 @@ Result<std::vector<std::string>> DownloadArtifacts(Context& context, const journ
   for (const std::string& name : names) {
     const std::string path = JoinPath(folder, name);
     TENON_TRY_VOID(MakeDirs(DirName(path)));
-    const std::string temporary = path + ".tenon-" + RandomHex(4);
+    const std::string temporary = JoinPath(DirName(path), ".tenon-tmp-" + RandomHex(8));
     auto status = [&]() -> Status {
       TENON_TRY(auto fd, OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666));
       TENON_TRY_VOID(ReadArtifact(

@@ -150,15 +150,20 @@ Status ForgetEverything(Context& context, const std::string& host_id) {
     const auto target = SshTargetOf(context.home, *host);
     if (target.ok()) transport::Ssh(*target, {}).Disconnect();
   }
+  // What can be forgotten is, whatever else cannot.
+  Status first;
+  const auto note = [&](Status done) {
+    if (first.ok() && !done.ok() && done.error().kind != ErrorKind::kNotFound) {
+      first = std::move(done);
+    }
+  };
   secrets::Store store(context.home.root());
-  for (const std::string& name :
-       {secrets::PasswordName(host_id), secrets::PassphraseName(host_id)}) {
-    Status removed = store.Remove(name);
-    if (!removed.ok() && removed.error().kind != ErrorKind::kNotFound) return removed;
-  }
-  TENON_TRY_VOID(RemoveFile(KeyFile(context.home, host_id)));
-  TENON_TRY_VOID(RemoveFile(KeyFile(context.home, host_id) + ".pub"));
-  return ForgetHost(context.home, host_id);
+  note(store.Remove(secrets::PasswordName(host_id)));
+  note(store.Remove(secrets::PassphraseName(host_id)));
+  note(RemoveFile(KeyFile(context.home, host_id)));
+  note(RemoveFile(KeyFile(context.home, host_id) + ".pub"));
+  note(ForgetHost(context.home, host_id));
+  return first;
 }
 
 void ForgetTrial(Context& context, const HostRecord& host) {

@@ -305,7 +305,14 @@ Result<journal::RunView> GetRun(Context& context, const std::string& run_id, Loo
 
 Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
                                 const CancelOptions& options) {
-  TENON_TRY(journal::RunView run, GetRun(context, run_id));
+  auto found = GetRun(context, run_id);
+  // A full disk here is no reason to let it go on.
+  std::optional<Error> unindexed;
+  if (!found.ok() && found.error().kind == ErrorKind::kUnavailable) {
+    unindexed = std::move(found).error();
+    found = journal::FoldRunFolder(run::RunFolder(context.home, run_id).path());
+  }
+  TENON_TRY(journal::RunView run, std::move(found));
   if (run::IsFinal(run.state)) return run;
   TENON_TRY(const std::string client, context.ClientId());
   launch::CancelRequest request;
@@ -320,6 +327,11 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
     return GetRun(context, run_id);
   }
   if (!asked.ok()) return std::move(asked).error();
+  if (unindexed) {
+    return Unavailable("the run " + run_id +
+                       " was told to end, which can't be recorded here: " + unindexed->message)
+        .WithHint("make room on this machine; then `tenon status " + run_id + "` shows its end");
+  }
   if (options.wait) {
     Reporter silent;
     TENON_TRY_VOID(Follow(context, run_id, {}, silent));

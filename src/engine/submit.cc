@@ -149,6 +149,8 @@ Result<run::RunnerStarted> HandOver(Context& context, launch::StartRequest start
     start.tree.ahead = Mirror::AheadRequest(place.home, start.spec.id);
     start.tree.ahead["if_ok"] = true;
   }
+  bool refused = false;
+  start.tree.refused = &refused;
   for (int tries = 1;; ++tries) {
     auto started = place.launch->Start(start);
     if (started.ok()) {
@@ -167,10 +169,11 @@ Result<run::RunnerStarted> HandOver(Context& context, launch::StartRequest start
       }
       return started;
     }
-    const bool lost = started.error().kind == ErrorKind::kUnavailable;
+    // What the host says itself, that its disk is full, is no lost link.
+    const bool lost = started.error().kind == ErrorKind::kUnavailable && !refused;
     // One try that may have got through is enough: a later refusal does not undo it.
     const bool garbled = started.error().kind == ErrorKind::kCorrupt;
-    *unclear = *unclear || ((lost || garbled) && place.far->host->has_sent());
+    *unclear = *unclear || ((lost || garbled) && !refused && place.far->host->has_sent());
     if (!lost || !place.far->host->has_heard() || tries == kStartTries) return started;
     reporter.OnLink(0, started.error().message);
     ::usleep(static_cast<useconds_t>(kStartPauseUs * tries));

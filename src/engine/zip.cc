@@ -193,7 +193,7 @@ ZipWriter::~ZipWriter() = default;
 Result<ZipWriter> ZipWriter::Create(const std::string& path, int64_t time_us) {
   auto impl = std::make_unique<Impl>();
   impl->path = path;
-  impl->temporary = path + ".tenon-" + RandomHex(4);
+  impl->temporary = JoinPath(DirName(path), ".tenon-tmp-" + RandomHex(8));
   impl->time = DosTime(time_us);
   TENON_TRY(impl->fd, OpenFile(impl->temporary, O_WRONLY | O_CREAT | O_EXCL, 0600));
   return ZipWriter(std::move(impl));

@@ -123,11 +123,12 @@ Result<json::Object> DirectLaunch::AskStart(const StartRequest& request,
             SendTree(*link, home_, request.tree,
                      transport::RunRequest({path, run::kVerbStart}, kStartTimeoutMs),
                      json::Print(object)));
-  return AnswerOf(transport::ToCaptureResult(answer), path, run::kVerbStart);
+  return AnswerOf(transport::ToCaptureResult(answer), path, run::kVerbStart, request.tree.refused);
 }
 
 Result<json::Object> DirectLaunch::AnswerOf(const Result<CaptureResult>& ran,
-                                            const std::string& path, const char* verb) const {
+                                            const std::string& path, const char* verb,
+                                            bool* refused) const {
   std::string doing =
       "the request `" + std::string(verb) + "` to the runner on " + host_.Describe();
   if (!ran.ok()) return Error(ran.error()).Wrap(doing);
@@ -144,6 +145,7 @@ Result<json::Object> DirectLaunch::AnswerOf(const Result<CaptureResult>& ran,
   if (!answer.ok()) return Corrupt(doing + ": the answer is no JSON: " + answer.error().message);
   if (!answer->is_object()) return Corrupt(doing + ": the answer is no JSON object");
   if (const json::Object* error = json::GetObject(answer->get_object(), "error")) {
+    if (refused != nullptr) *refused = true;
     return ErrorFromJson(*error);
   }
   return answer->get_object();

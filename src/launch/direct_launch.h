@@ -34,8 +34,9 @@ class DirectLaunch : public Launch {
   Status CheckFreshRunner(const std::string& path);
   // Runs one verb; the answer, or the Error it holds.
   Result<json::Object> Ask(const char* verb, const json::Object& request, int timeout_ms);
+  // `refused`: set when the runner itself says no; may be nullptr.
   Result<json::Object> AnswerOf(const Result<CaptureResult>& ran, const std::string& path,
-                                const char* verb) const;
+                                const char* verb, bool* refused = nullptr) const;
   // The same for `start`, which a host without our disk carries out once it has the tree.
   Result<json::Object> AskStart(const StartRequest& request, const json::Object& object);
   // The member `kept` of an answer.

@@ -25,6 +25,8 @@ struct TreeToSend {
   json::Object ahead;
   // Bytes of contents so far and in all. Called often.
   std::function<void(uint64_t done, uint64_t total)> on_progress;
+  // Set when the host itself said no, so nothing was started; not after a lost link.
+  bool* refused = nullptr;
 };
 
 // Makes sure that the host has the whole tree in <home>/objects and has it carry out `last`, a

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/collect.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstring>
 #include <variant>
 
 #include "base/clock.h"
@@ -47,12 +51,54 @@ class ArtifactWriter {
   bool ok_ = true;
 };
 
+// As a line of an ignore file that means this path alone.
+std::string PatternOf(const std::string& path) {
+  std::string pattern = "/";
+  for (const char c : path) {
+    if (std::strchr("*?[]\\!# ", c) != nullptr) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
+// Makes what lies below `folder` readable for us, as far as it is ours to do so. Returns the paths
+// of the rest.
+void MakeReadable(const std::string& root, const std::string& below,
+                  std::vector<std::string>* unreadable) {
+  for (const std::string& name : ListDir(JoinPath(root, below)).value_or({})) {
+    const std::string path = below.empty() ? name : below + "/" + name;
+    const std::string whole = JoinPath(root, path);
+    struct stat info;
+    if (::lstat(whole.c_str(), &info) != 0 || !(S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))) {
+      continue;
+    }
+    const bool folder = S_ISDIR(info.st_mode);
+    const mode_t needed = folder ? S_IRUSR | S_IXUSR : S_IRUSR;
+    const int asked = folder ? R_OK | X_OK : R_OK;
+    if (::access(whole.c_str(), asked) != 0) {
+      (void)::chmod(whole.c_str(), (info.st_mode & 07777) | needed);
+      if (::access(whole.c_str(), asked) != 0) {
+        unreadable->push_back(path);
+        continue;
+      }
+    }
+    if (folder) MakeReadable(root, path, unreadable);
+  }
+}
+
 Status Collect(const RunName& run, Recorder& recorder) {
   int64_t begin = SystemClock().MonotonicUs();
   TENON_TRY(auto store, snapshot::ObjectStore::Open(run::Home(run.home).objects()));
   snapshot::FreezeOptions options;
   options.folder = run.Folder().outputs();
-  TENON_TRY(snapshot::Frozen frozen, snapshot::Freeze(store, options));
+  auto taken = snapshot::Freeze(store, options);
+  std::vector<std::string> unreadable;
+  if (!taken.ok() && taken.error().kind == ErrorKind::kDenied) {
+    MakeReadable(options.folder, "", &unreadable);
+    for (const std::string& path : unreadable) options.always_ignored.push_back(PatternOf(path));
+    taken = snapshot::Freeze(store, options);
+  }
+  TENON_TRY(const snapshot::Frozen frozen, std::move(taken));
   ArtifactWriter writer(recorder);
   TENON_TRY_VOID(snapshot::Walk(store, frozen.root, [&](const snapshot::Entry& entry) -> Status {
     writer.Add(entry);
@@ -70,6 +116,11 @@ Status Collect(const RunName& run, Recorder& recorder) {
         Count(frozen.skipped.size(), "socket, pipe or device", "sockets, pipes or devices") +
             " in outputs/ were left out",
         ""});
+  }
+  if (!unreadable.empty()) {
+    recorder.Append(run::Notice{
+        run::Level::kWarning,
+        "left out of the outputs, because they can't be read: " + Join(unreadable, ", "), ""});
   }
   return {};
 }

@@ -29,6 +29,7 @@ namespace tenon::runner {
 namespace {
 
 constexpr int64_t kHourUs = int64_t{3600} * 1'000'000;
+constexpr int64_t kQuietUs = 30'000'000;
 constexpr int64_t kDayUs = 24 * kHourUs;
 constexpr int64_t kKeepWorkUs = 7 * kDayUs;
 constexpr int64_t kUsualKeepUs = 30 * kDayUs;
@@ -176,10 +177,18 @@ class Cleaner {
     bytes_freed_ += bytes;
   }
 
+  // What is younger may be of a submit that goes on. Everything is old when all is to go and
+  // nothing has been sent for a moment.
+  int64_t YoungUs() const {
+    const bool quiet = NowUs() - ModifiedUs(home_.used()) >= kQuietUs;
+    if (request_.keep_us == 0 && quiet) return 0;
+    return std::clamp(request_.keep_us, kHourUs, kDayUs);
+  }
+
   void RemovePartialUploads() {
     for (const std::string& name : ListDir(home_.incoming()).value_or({})) {
       const std::string path = JoinPath(home_.incoming(), name);
-      if (NowUs() - ModifiedUs(path) < std::clamp(request_.keep_us, kHourUs, kDayUs)) continue;
+      if (NowUs() - ModifiedUs(path) < YoungUs()) continue;
       if (!IsLockedByOther(path).value_or(true)) RemoveOldFile(path);
     }
   }
@@ -211,7 +220,10 @@ class Cleaner {
     AddKeptTrees(&named);
     if (request_.dry_run) return {};
     TENON_TRY(auto store, snapshot::ObjectStore::Open(home_.objects()));
-    const int64_t age = std::clamp(request_.keep_us, kHourUs, kDayUs);
+    const int64_t age = YoungUs();
+    if (request_.keep_us == 0 && age > 0) {
+      Keep("files of snapshots", "some were sent a moment ago, and a submit may need them");
+    }
     TENON_TRY(const auto marked, snapshot::ForgetOldTrees(home_.complete_trees(), age, named));
     named.insert(marked.begin(), marked.end());
     for (const Hash& tree : named) {

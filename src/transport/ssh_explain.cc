@@ -71,15 +71,21 @@ std::optional<Error> KeyFileTrouble(const SshTarget& target, const std::string& 
   return std::nullopt;
 }
 
-// The last thing that a server had to say and that means something; "" for nothing.
+// The last thing that a server had to say and that means something; "" for nothing. ssh puts some
+// of it among its own words.
 std::string LastWords(const std::string& text) {
   constexpr size_t kMost = 200;
+  constexpr const char* kOwn[] = {"Warning:",      "Permission denied",  "Load key",
+                                  "Authenticated", "Connection",         "Killed by",
+                                  "ssh: ",         "Received disconnect"};
   std::string last;
   for (const std::string& line : Split(text, '\n')) {
     const bool words = std::any_of(line.begin(), line.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     });
-    if (words) last = ForTerminal(Trim(line.substr(0, kMost)));
+    const bool own = std::any_of(std::begin(kOwn), std::end(kOwn),
+                                 [&](const char* begin) { return Has(line, begin); });
+    if (words && !own) last = ForTerminal(Trim(line.substr(0, kMost)));
   }
   return last;
 }
@@ -96,7 +102,7 @@ std::optional<Error> LoginTrouble(const SshTarget& target, const SshOutcome& out
             "changed");
   }
   if (outcome.password_refused) {
-    const std::string said = LastWords(outcome.server_words);
+    const std::string said = LastWords(outcome.server_words + "\n" + text);
     return Denied(
                doing + "the password is wrong" +
                (said.empty() ? "" : ", or this account may not log in; the server said: " + said))

@@ -26,7 +26,7 @@ constexpr int kBootstrapMs = 60'000;
 constexpr int kRefusals = 12;
 constexpr size_t kMostSaid = 1u << 20;
 constexpr size_t kMostShown = 600;
-constexpr int kShellNotExecutable = 126, kShellNotFound = 127, kSshFailed = 255;
+constexpr int kSshFailed = 255;
 
 // Run by /bin/sh from its standard input, so no login shell has to understand it. Begins with a
 // check that it is our shell that reads it, from the first line on: a login shell that starts
@@ -270,9 +270,10 @@ Error SshHost::Explain(Error error, bool* missing) {
   *missing = false;
   if (!agent_ || !agent_->ended()) return error;
   const int code = agent_->ended()->code;
-  if (!agent_->greeted() && (code == kShellNotFound || code == kShellNotExecutable)) {
-    *missing = true;
-  }
+  // Not there, or damaged: one that is cut off ends with whatever code, or by a signal, which ssh
+  // tells like a failure of its own, but the connection stands.
+  const bool there = !agent_->refused() && (code != kSshFailed || ssh_.Shared());
+  *missing = !agent_->greeted() && there;
   if (code == kSshFailed) return ssh_.Explain(agent_->said());
   return error;
 }
@@ -322,7 +323,7 @@ Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
     const bool greeted = agent_->greeted();
     bool missing = false;
     Error error = Explain(std::move(frame).error(), &missing);
-    const bool push = missing && !pushed_;
+    const bool push = missing && !pushed_ && !agent_->refused();
     // No session over the shared connection: an ssh of its own opens another one, or knows why not.
     const bool alone = agent_->refused();
     if (alone) ssh_.ShareNoMore();

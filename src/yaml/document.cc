@@ -64,7 +64,7 @@ Result<Document> Document::Parse(std::string file_name, std::string bytes) {
   document.bytes_ = std::move(bytes);
   const Source source(document.bytes_);
   std::optional<Mistake> mistake = source.FindForeignBytes();
-  if (!mistake) mistake = source.FindTabBeforeIndicator();
+  if (!mistake) mistake = source.FindTabBesideExplicitKeys();
   if (!mistake) mistake = ParseInto(document.bytes_, source, &document.root_);
   if (mistake) return document.ErrorAt(mistake->at, mistake->what).WithHint(mistake->hint);
   return document;

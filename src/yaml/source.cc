@@ -66,18 +66,6 @@ bool BeginsExplicitKey(std::string_view line) {
   return at + 1 == line.size() || line[at + 1] == ' ' || line[at + 1] == '\t';
 }
 
-// The place of a tab between a colon and a `-` or `?`.
-size_t TabBeforeIndicator(std::string_view line) {
-  for (size_t colon = line.find(':'); colon != kNone; colon = line.find(':', colon + 1)) {
-    const size_t next = line.find_first_not_of(" \t", colon + 1);
-    if (next == kNone) return kNone;
-    if (line[next] != '-' && line[next] != '?') continue;
-    const size_t tab = line.substr(0, next).find('\t', colon);
-    if (tab != kNone) return tab;
-  }
-  return kNone;
-}
-
 Mistake TabMistake(int line, std::string_view text) {
   const int column = static_cast<int>(Indentation(text).find('\t')) + 1;
   return {{line, column}, "a tab is used as indentation", "indent with blanks"};
@@ -175,16 +163,13 @@ std::optional<Mistake> Source::FindForeignBytes() const {
   return std::nullopt;
 }
 
-std::optional<Mistake> Source::FindTabBeforeIndicator() const {
-  bool explicit_keys = false;
+std::optional<Mistake> Source::FindTabBesideExplicitKeys() const {
+  const size_t tab = bytes_.find('\t');
+  if (tab == kNone) return std::nullopt;
   for (int number = 1; number <= line_count(); ++number) {
-    const std::string_view line = Line(number);
-    explicit_keys = explicit_keys || BeginsExplicitKey(line);
-    const size_t tab = explicit_keys ? TabBeforeIndicator(line) : kNone;
-    if (tab == kNone) continue;
-    return Mistake{{number, static_cast<int>(tab) + 1},
-                   "a tab behind the colon of a key",
-                   "put a blank there, and a list or a key into a line of its own"};
+    if (!BeginsExplicitKey(Line(number))) continue;
+    return Mistake{PositionOf(tab), "a tab in a file with keys that begin with `? `",
+                   "use blanks, or write `key: value`"};
   }
   return std::nullopt;
 }

@@ -34,9 +34,8 @@ class Source {
   // Bytes that no YAML file may have: UTF-16, NUL and other control characters, invalid UTF-8.
   std::optional<Mistake> FindForeignBytes() const;
 
-  // What libfyaml does not survive: in a file with keys that begin with `? `, a tab between a colon
-  // and a `-` or `?`.
-  std::optional<Mistake> FindTabBeforeIndicator() const;
+  // What libfyaml does not always survive: tabs in a file with keys that begin with `? `.
+  std::optional<Mistake> FindTabBesideExplicitKeys() const;
 
   // `complaint` is libfyaml's message, `at` the place it names. `open_bracket` is the innermost
   // bracket that was open, if any.

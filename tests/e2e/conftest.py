@@ -97,3 +97,16 @@ def far_on(tmp_path, sshd_with):
 def far(far_on, sshd, remote_user):
     """The usual machine: bash, a password, Python."""
     return far_on(sshd, remote_user)
+
+
+@pytest.fixture
+def ssh_config(tmp_path):
+    """ssh_config(text): environment in which ssh has that configuration."""
+    def make(text):
+        programs = tmp_path / "programs"
+        programs.mkdir(exist_ok=True)
+        (tmp_path / "ssh_config").write_text(text)
+        (programs / "ssh").write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {tmp_path}/ssh_config "$@"\n')
+        (programs / "ssh").chmod(0o755)
+        return {"PATH": f"{programs}:{os.environ['PATH']}"}
+    return make

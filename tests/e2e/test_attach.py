@@ -376,19 +376,6 @@ def test_json_of_a_key_of_our_own_has_the_line(tenon, folder, sshd, user):
 # ---- ways ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def ssh_config(tmp_path):
-    """ssh_config(text): environment in which ssh has that configuration."""
-    def make(text):
-        programs = tmp_path / "programs"
-        programs.mkdir(exist_ok=True)
-        (tmp_path / "ssh_config").write_text(text)
-        (programs / "ssh").write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {tmp_path}/ssh_config "$@"\n')
-        (programs / "ssh").chmod(0o755)
-        return {"PATH": f"{programs}:{os.environ['PATH']}"}
-    return make
-
-
 def test_an_alias_of_the_configuration_says_who_and_where(tenon, folder, sshd, user, ssh_config, tmp_path):
     user.authorize(sshds.make_key(tmp_path / "id"))
     env = ssh_config(f"Host gpu\n HostName 127.0.0.1\n Port {sshd.port}\n User {user.name}\n IdentityFile {tmp_path}/id\n"

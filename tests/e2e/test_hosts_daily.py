@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from e2e.harness import wait_until
+from hosts.link import Proxy
 from hosts.sshd import free_port
 from hosts.ssh_runs import SLEEPER, waiter
 
@@ -301,6 +302,22 @@ def test_forward_opens_a_port_here_until_it_is_interrupted(far):
         assert far.tenon.run("forward", "-t", "far", bad, cwd=folder).code == 2
 
 
+def test_forward_goes_on_after_a_lost_link(far_on, sshd):
+    with Proxy(sshd.port) as link:
+        far = far_on(sshd, port=link.port)
+        folder = far.attached()
+        port, local = free_port(), free_port()
+        with site(far, "127.0.0.1", port):
+            forward = far.tenon.start("forward", "-t", "far", f"{port}:{local}", cwd=folder)
+            forward.wait_for(f"http://127.0.0.1:{local}/")
+            link.cut()
+            wait_until(lambda: "the link is back" in forward.err, 60, "the link")
+            assert "the link was lost" in forward.err
+            assert wait_until(lambda: get(f"http://127.0.0.1:{local}/"), 20) == b"there"
+            forward.send(signal.SIGINT)
+            assert forward.wait().code == 0
+
+
 def test_forward_reaches_either_localhost_of_the_machine(far_on, sshd_with, tmp_path):
     if not os.path.exists("/proc/net/if_inet6"):
         pytest.skip("this machine has no IPv6")
@@ -405,6 +422,10 @@ def test_the_watcher_can_be_ended_and_only_exists_when_asked_for(far):
     text = far.tenon.run("host", "idle", "far", cwd=folder).ok().out
     assert re.search(r"a watcher is there; `true` runs after 1 h idle", text)
     assert far.tenon.json("host", "show", "far", "--json", cwd=folder)["idle_watcher"] is True
+    # It can be ended whatever has become of the file.
+    compute = folder / "aml_config/far.compute"
+    compute.write_text(compute.read_text().replace("  after: 1h\n", ""))
+    assert far.tenon.run("host", "idle", "far", "--start", cwd=folder).code == 2
     assert far.tenon.json("host", "idle", "far", "--stop", "--json", cwd=folder)["watching"] is False
     wait_until(lambda: not far.runners(), what="the end of the watcher")
 

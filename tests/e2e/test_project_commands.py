@@ -319,4 +319,4 @@ def test_return_of_a_run_without_outputs(tenon, project):
     folder = project()
     run = submit(tenon, folder)
     done = tenon.run("experiment", "return", "-r", run, cwd=folder).ok()
-    assert "left nothing in outputs/" in done.err and not (folder / "outputs").exists()
+    assert "nothing of outputs/" in done.err and not (folder / "outputs").exists()

@@ -236,6 +236,22 @@ def test_cancel_ends_the_script_on_the_other_machine(far):
     wait_until(lambda: not far.runners(), what="the end of the runner")
 
 
+def test_outputs_that_cannot_be_read_and_names_as_long_as_can_be(far, tmp_path):
+    folder = far.attached("""
+import os
+long = "outputs/" + "c" * 255
+for name in ("outputs/model", "outputs/secret", long): open(name, "w").write(name[:10])
+os.mkdir("outputs/closed"); open("outputs/closed/in [it]", "w").write("in")
+os.chmod("outputs/secret", 0); os.chmod("outputs/closed", 0)
+""")
+    far.submit(folder).ok()
+    assert all(name in far.last(folder)["attachments"] for name in ("outputs/model", "outputs/secret", "outputs/closed/in [it]"))
+    far.tenon.run("history", "download", "-r", "last", "-d", tmp_path / "got", cwd=folder).ok()
+    assert (tmp_path / "got/outputs/secret").read_text() == "outputs/se"
+    assert (tmp_path / "got/outputs/closed/in [it]").read_text() == "in"
+    assert (tmp_path / "got/outputs" / ("c" * 255)).exists()
+
+
 def test_what_is_kept_on_the_host_is_listed_and_cleaned(far):
     folder = far.attached("open('outputs/big', 'wb').write(b'x' * 3_000_000)\n")
     far.submit(folder).ok()

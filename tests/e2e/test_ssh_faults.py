@@ -8,6 +8,7 @@ import hashlib
 import os
 import shutil
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -264,9 +265,64 @@ def test_disk_full_on_the_host_while_submitting(far_on, sshd):
     folder = runs.attached("print('ran')\n", files={"data.bin": bytes(range(256)) * 40_000})
     fill(runs.user)
     done = runs.submit(folder)
-    assert done.code == 125 and "No space left on device" in done.err, repr(done)
+    assert done.code == 125 and "No space left on device" in done.err and "link" not in done.err, repr(done)
+    failed = runs.last(folder)
+    assert failed["status"] == "Failed" and "No space left on device" in failed["properties"]["Reason"], failed
+    # What came of it goes when all is to go, once nothing has been sent for a moment.
+    for used in runs.far_files("host/used"):
+        os.utime(used, (0, 0))
+    runs.tenon.run("host", "clean", "far", "--all", "--yes", cwd=folder).ok()
+    assert runs.far_files("incoming/*") == [] and disk_bytes(runs.user.home / ".tenon/host/objects") < 1 << 20
     (runs.user.home / "filler").unlink()
     assert runs.submit(folder).ok().out == "ran\n"
+
+
+def test_a_run_there_can_be_canceled_with_a_full_disk_here(far):
+    folder = far.attached(SLEEPER)
+    watcher = far.start(folder)
+    watcher.wait_for("begin")
+    run_id = far.last(folder)["run_id"]
+    watcher.kill()
+    home = far.tenon.home
+    kept = home.with_name("kept")
+    home.rename(kept)
+    home.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tenon-test", home], check=True)
+    try:
+        shutil.copytree(kept, home, dirs_exist_ok=True)
+        with open(home / "filler", "wb") as filler, contextlib.suppress(OSError):
+            while True:
+                filler.write(bytes(65536))
+                filler.flush()
+        done = far.tenon.run("cancel", run_id, "--grace", "1s", cwd=folder)
+        assert done.code in (0, 4), repr(done)
+        if done.code == 4:
+            assert "told to end" in done.err or "No space" in done.err or "full" in done.err, repr(done)
+        wait_until(lambda: not far.runners(), 60, "the end of the run there")
+        (home / "filler").unlink()
+        assert far.last(folder)["run_id"] == run_id
+        assert "Canceled" in far.tenon.run("status", run_id, cwd=folder).ok().out
+    finally:
+        far.tenon.cleanup()
+        subprocess.run(["umount", "-l", home], check=True)
+        home.rmdir()
+        kept.rename(home)
+
+
+def disk_bytes(folder):
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("left", ["nothing", "half", "zeros"])
+def test_a_damaged_runner_is_sent_again(far, left):
+    folder = far.attached("print('ran')\n")
+    [runner] = far.far_files("bin/tenon-runner-*")
+    whole = runner.read_bytes()
+    far.tenon.cleanup()
+    wait_until(lambda: not far.user.processes(), 30, "the end of the agent")
+    runner.write_bytes({"nothing": b"", "half": whole[:len(whole) // 2], "zeros": bytes(len(whole))}[left])
+    assert far.submit(folder).ok().out == "ran\n"
+    assert runner.read_bytes() == whole
 
 
 def test_disk_full_on_the_host_while_running_loses_output_not_the_run(far_on, sshd):
