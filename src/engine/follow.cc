@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "engine/fetch.h"
 #include "engine/mirror.h"
+#include "engine/reach.h"
 #include "engine/runs.h"
 #include "run/layout.h"
 
@@ -293,7 +294,12 @@ class Follower {
   Status FetchOrSay() {
     auto fetched = Try([&]() -> Status {
       TENON_TRY_VOID(mirror_->Stop());
-      return FetchOutputs(context_, place_, run_id_, reporter_);
+      auto done = FetchOutputs(context_, place_, run_id_, reporter_);
+      if (done.ok() || place_.far->host->fd() < 0) return done;
+      Error error = std::move(done).error();
+      // The link stands: a disk that is full, there or here, does not mend by waiting.
+      if (error.kind == ErrorKind::kUnavailable) error.kind = ErrorKind::kDenied;
+      return error;
     });
     if (fetched.ok()) return {};
     reporter_.OnNotice({run::Level::kWarning,
