@@ -90,7 +90,7 @@ def pam_server(sshd_with, **more):
 def test_an_account_that_has_expired_is_told_by_the_server(tenon, folder, sshd_with):
     server = pam_server(sshd_with)
     user = server.user(password=CANARY)
-    subprocess.run(["chage", "-E", "0", user.name], check=True)
+    subprocess.run(["usermod", "-e", "1970-01-02", user.name], check=True)
     done = attach(tenon, folder, server, user, "--accept-host-key")
     assert done.code == 5 and "may not log in" in done.err and "account has expired" in done.err, repr(done)
     assert nothing_written(folder, tenon)
@@ -99,7 +99,7 @@ def test_an_account_that_has_expired_is_told_by_the_server(tenon, folder, sshd_w
 def test_a_password_that_must_be_changed_is_told(tenon, folder, sshd_with):
     server = pam_server(sshd_with)
     user = server.user(password=CANARY)
-    subprocess.run(["chage", "-d", "0", user.name], check=True)
+    subprocess.run(["passwd", "-q", "-e", user.name], check=True)
     done = attach(tenon, folder, server, user, "--accept-host-key")
     assert done.code in (4, 5) and "the password is wrong" not in done.err and "by hand" in done.err, repr(done)
     assert nothing_written(folder, tenon)
