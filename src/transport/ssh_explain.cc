@@ -75,15 +75,15 @@ std::optional<Error> KeyFileTrouble(const SshTarget& target, const std::string& 
 // of it among its own words.
 std::string LastWords(const std::string& text) {
   constexpr size_t kMost = 200;
-  constexpr const char* kOwn[] = {"Warning:",      "Permission denied",  "Load key",
-                                  "Authenticated", "Connection",         "Killed by",
-                                  "ssh: ",         "Received disconnect"};
+  constexpr const char* kOfSsh[] = {"Warning:",      "Permission denied",  "Load key",
+                                    "Authenticated", "Connection",         "Killed by",
+                                    "ssh: ",         "Received disconnect"};
   std::string last;
   for (const std::string& line : Split(text, '\n')) {
     const bool words = std::any_of(line.begin(), line.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     });
-    const bool own = std::any_of(std::begin(kOwn), std::end(kOwn),
+    const bool own = std::any_of(std::begin(kOfSsh), std::end(kOfSsh),
                                  [&](const char* begin) { return Has(line, begin); });
     if (words && !own) last = ForTerminal(Trim(line.substr(0, kMost)));
   }
