@@ -42,8 +42,14 @@ std::string Value(const std::string& keyword, const std::string& text) {
     if (c == '%' && TakesTokens(keyword)) value += '%';
     value += c;
   }
-  const bool plain = value.find_first_of(" \t#=\"") == std::string::npos;
-  return plain || keyword == "ProxyCommand" ? value : "\"" + value + "\"";
+  const bool plain = value.find_first_of(" \t#=\"'\\") == std::string::npos;
+  if (plain || keyword == "ProxyCommand") return value;
+  std::string quoted = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
 }
 
 // Names without blanks or patterns, each once.

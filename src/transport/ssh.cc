@@ -38,12 +38,23 @@ void Sleep(int64_t us) {
   ::nanosleep(&pause, nullptr);
 }
 
+// For mkstemp(3) and mkdtemp(3).
+std::string TemporaryName() {
+  const char* place = ::getenv("TMPDIR");
+  return JoinPath(place != nullptr && *place == '/' ? place : "/tmp", "tenon-XXXXXX");
+}
+
+Result<UniqueFd> TemporaryFile(std::string* path) {
+  *path = TemporaryName();
+  UniqueFd fd(::mkostemp(path->data(), O_CLOEXEC));
+  if (!fd.valid()) return FromErrno("make a file in " + DirName(*path), errno);
+  return fd;
+}
+
 // A nameless file for what a process says, so that nothing waits for who keeps it open.
 Result<UniqueFd> NamelessFile() {
-  const char* place = ::getenv("TMPDIR");
-  std::string path = JoinPath(place != nullptr && *place == '/' ? place : "/tmp", "tenon-XXXXXX");
-  UniqueFd fd(::mkostemp(path.data(), O_CLOEXEC));
-  if (!fd.valid()) return FromErrno("make a file in " + DirName(path), errno);
+  std::string path;
+  TENON_TRY(UniqueFd fd, TemporaryFile(&path));
   TENON_TRY_VOID(RemoveFile(path));
   return fd;
 }
@@ -154,10 +165,7 @@ class LoginLog {
  public:
   static Result<LoginLog> Make() {
     LoginLog log;
-    const char* place = ::getenv("TMPDIR");
-    log.path_ = JoinPath(place != nullptr && *place == '/' ? place : "/tmp", "tenon-XXXXXX");
-    log.fd_ = UniqueFd(::mkostemp(log.path_.data(), O_CLOEXEC));
-    if (!log.fd_.valid()) return FromErrno("make a file in " + DirName(log.path_), errno);
+    TENON_TRY(log.fd_, TemporaryFile(&log.path_));
     return log;
   }
   LoginLog(LoginLog&&) = default;
@@ -536,8 +544,7 @@ void Ssh::Disconnect() {
 
 Result<HostKey> Ssh::LookAtHostKey(int timeout_s) {
   TENON_TRY_VOID(CheckTarget(target_));
-  const char* place = ::getenv("TMPDIR");
-  std::string folder = JoinPath(place != nullptr && *place == '/' ? place : "/tmp", "tenon-XXXXXX");
+  std::string folder = TemporaryName();
   if (::mkdtemp(folder.data()) == nullptr) return FromErrno("make a folder " + folder, errno);
   const std::string seen = folder + "/seen";
   std::vector<std::string> settings = CommonSettings(target_, impl_->Version());

@@ -51,6 +51,11 @@ def test_a_home_with_any_name(tenon, folder, sshd, user, tmp_path, name):
     env = {"HOME": str(home), "TENON_HOME": str(home / ".tenon"), "TMPDIR": str(home)}
     attach(tenon, folder, sshd, user, "--accept-host-key", env=env).ok()
     assert tenon.run("exec", "-t", "far", "--", "id", "-un", cwd=folder, env=env).ok().out == user.name + "\n"
+    config = tmp_path / "config"
+    config.write_text(tenon.run("ssh-config", "far", cwd=folder, env=env).ok().out)
+    done = subprocess.run(["ssh", "-F", config, "-o", "BatchMode=yes", "far", "id", "-un"], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == user.name + "\n", done  # through the connection that stands
     key = home / "key %"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
     user.write(".ssh/authorized_keys", key.with_name(key.name + ".pub").read_text())
