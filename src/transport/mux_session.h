@@ -12,6 +12,9 @@
 
 namespace tenon::transport {
 
+// What is told of a session that ended without saying how.
+inline constexpr const char* kSessionClosed = "Shared connection closed.";
+
 // A command over a connection that an ssh process of ours keeps. That process is asked in its own
 // words (OpenSSH's PROTOCOL.mux, version 4), which saves starting an ssh that would do no more. The
 // session has no variables of SendEnv. Ends when this goes.

@@ -270,10 +270,11 @@ Error SshHost::Explain(Error error, bool* missing) {
   *missing = false;
   if (!agent_ || !agent_->ended()) return error;
   const int code = agent_->ended()->code;
-  // Not there, or damaged: one that is cut off ends with whatever code, or by a signal, which ssh
-  // tells like a failure of its own, but the connection stands.
-  const bool there = !agent_->refused() && (code != kSshFailed || ssh_.Shared());
-  *missing = !agent_->greeted() && there;
+  // Not there, or damaged: one that is cut off ends with whatever code, or by a signal, of which a
+  // session of the shared connection knows no more than its end, while the connection stands.
+  const bool by_signal = agent_->said().find(kSessionClosed) != std::string::npos && ssh_.Shared();
+  const bool started = !agent_->refused() && (code != kSshFailed || by_signal);
+  *missing = !agent_->greeted() && started;
   if (code == kSshFailed) return ssh_.Explain(agent_->said());
   return error;
 }
@@ -323,7 +324,7 @@ Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
     const bool greeted = agent_->greeted();
     bool missing = false;
     Error error = Explain(std::move(frame).error(), &missing);
-    const bool push = missing && !pushed_ && !agent_->refused();
+    const bool push = missing && !pushed_;
     // No session over the shared connection: an ssh of its own opens another one, or knows why not.
     const bool alone = agent_->refused();
     if (alone) ssh_.ShareNoMore();
