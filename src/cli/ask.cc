@@ -135,28 +135,20 @@ bool HideSecretArguments(int argc, char** argv) {
     hidden = true;
   };
   for (int i = 1; i < argc; ++i) {
-    const std::string_view flags = argv[i];  // -kw, -ykwSECRET
-    if (const size_t at = flags.find('w'); flags.starts_with('-') && at != flags.npos && at > 1 &&
-                                           flags.find_first_not_of("ky", 1) == at) {
-      if (at + 1 < flags.size()) {
-        hide(argv[i] + at + 1);
-      } else if (i + 1 < argc) {
-        hide(argv[++i]);
-      }
-      continue;
+    const std::string_view word = argv[i];
+    const bool is_short = word.size() > 1 && word[0] == '-' && word[1] != '-';
+    // -w SECRET and -wSECRET, also behind flags: -kw, -ykwSECRET.
+    const size_t flag = is_short ? word.find_first_not_of("ky", 1) : word.npos;
+    size_t after = flag != word.npos && word[flag] == 'w' ? flag + 1 : 0;
+    for (const std::string_view option : {"--password", "--private-key-passphrase"}) {
+      const std::string_view rest = word.starts_with(option) ? word.substr(option.size()) : "x";
+      if (rest.empty() || rest[0] == '=') after = option.size();
     }
-    for (const std::string_view option : {"--password", "-w", "--private-key-passphrase"}) {
-      const std::string_view word = argv[i];
-      if (word == option && i + 1 < argc) {
-        hide(argv[++i]);
-        break;
-      }
-      const bool joined = option.size() > 2 ? word.starts_with(std::string(option) + "=")
-                                            : word.starts_with(option) && word.size() > 2;
-      if (joined) {
-        hide(argv[i] + option.size());
-        break;
-      }
+    if (after == 0) continue;
+    if (after < word.size()) {
+      hide(argv[i] + after);
+    } else if (i + 1 < argc) {
+      hide(argv[++i]);
     }
   }
   return hidden;

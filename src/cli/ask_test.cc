@@ -28,6 +28,8 @@ TEST(HideSecretArguments, EveryWayToSayAPasswordToAttach) {
   EXPECT_EQ(
       Hidden({"tenon", "computetarget", "attach", "-w", "pw", "--private-key-passphrase", "x"}),
       (Words{"tenon", "computetarget", "attach", "-w", "**", "--private-key-passphrase", "*"}));
+  EXPECT_EQ(Hidden({"tenon", "computetarget", "attach", "-kw", "pw", "-ykwpw", "-yk", "-uw"}),
+            (Words{"tenon", "computetarget", "attach", "-kw", "**", "-ykw**", "-yk", "-uw"}));
 }
 
 TEST(HideSecretArguments, OtherCommandsKeepTheirWords) {

@@ -32,7 +32,7 @@ namespace {
 constexpr int kCommandMs = 30'000;
 constexpr int64_t kLookEveryUs = 3'000'000;
 constexpr useconds_t kPauseUs = 50'000;
-constexpr int kPauseMs = 50;
+constexpr int kPauseMs = kPauseUs / 1000;
 constexpr const char* kLoopback = "127.0.0.1";
 constexpr size_t kMostConnections = 32;               // more of them wait until one ends
 constexpr int kNobodyListens = 1, kNotEntered = 125;  // of launch::Launch::PortCommand
