@@ -98,42 +98,6 @@ bool IsPrivateFolder(const std::string& path) {
   return (info.st_mode & 077) == 0 || ::chmod(path.c_str(), 0700) == 0;
 }
 
-// Which of its settings an ssh knows: 100 * major + minor, of OpenSSH.
-constexpr int kRemoteCommandSince = 706, kKnownHostsCommandSince = 805, kNewest = 9999;
-
-// Asked once per ssh program: the answer is kept in `folder` ("" = nowhere).
-int SshVersion(const std::string& folder) {
-  const char* path = ::getenv("PATH");
-  const auto program = FindProgram("ssh", path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
-  struct stat info;
-  if (!program || ::stat(program->c_str(), &info) != 0) return kNewest;
-  const std::string which =
-      *program + " " + std::to_string(info.st_size) + " " + std::to_string(info.st_mtime) + " ";
-  const std::string note = folder.empty() ? "" : JoinPath(folder, "ssh-version");
-  if (!note.empty()) {
-    const Result<std::string> known = ReadFile(note, 4096);
-    const int version =
-        known.ok() && known->starts_with(which) ? std::atoi(known->c_str() + which.size()) : 0;
-    if (version > 0) return version;
-  }
-  const Result<CaptureResult> said = RunAndCapture({*program, "-V"}, "", "", 5000, 4096);
-  if (!said.ok()) return kNewest;
-  const size_t at = said->err.find("OpenSSH_");
-  if (at == std::string::npos) return kNewest;
-  int major = 0, minor = 0;
-  const char* end = said->err.data() + said->err.size();
-  const auto [dot, bad] = std::from_chars(said->err.data() + at + 8, end, major);
-  if (bad != std::errc()) return kNewest;
-  if (dot < end && *dot == '.') std::from_chars(dot + 1, end, minor);
-  const int version = 100 * major + minor;
-  if (!note.empty()) {
-    (void)WriteFileAtomically(note, which + std::to_string(version) + "\n", 0600,
-                              Durability::kProcess)
-        .ok();
-  }
-  return version;
-}
-
 // Why the last login failed, left in the lock file for those who waited for it: thirty submits at
 // once with a wrong password are one try.
 std::string FailureNote(const Error& error) {

@@ -55,5 +55,32 @@ TEST(SshExplain, EveryFailureHasItsKindAndAHint) {
   }
 }
 
+TEST(SshExplain, WhatTheServerAskedOrSaidIsTold) {
+  SshTarget target;
+  target.name = "far";
+  target.address = "h";
+  target.alias = "tenon-1";
+  SshOutcome outcome;
+  outcome.had_password = outcome.password_asked = outcome.password_refused = true;
+  EXPECT_NE(ExplainSsh(target, outcome, "").message.find("the password is wrong"),
+            std::string::npos);
+  const std::string expired = "Warning: Permanently added\nYour account has expired; ask.\n\n";
+  EXPECT_NE(ExplainSsh(target, outcome, expired).message.find("the server said: Your account has"),
+            std::string::npos);
+  outcome.server_words = "=====\nClosed until Monday.\n=====\n";
+  EXPECT_NE(ExplainSsh(target, outcome, "").message.find("Closed until Monday."),
+            std::string::npos);
+  outcome.unanswered = "New password: ";
+  EXPECT_NE(ExplainSsh(target, outcome, "").message.find("\"New password:\""), std::string::npos);
+
+  SshOutcome unasked;
+  unasked.had_password = true;
+  const std::string denied = "me@h: Permission denied (publickey,password).";
+  EXPECT_NE(ExplainSsh(target, unasked, denied).hint.find("did not ask"), std::string::npos);
+  target.identity_file = "/k.ppk";
+  const std::string load = "Load key \"/k.ppk\": error in libcrypto\n" + denied;
+  EXPECT_NE(ExplainSsh(target, unasked, load).hint.find("puttygen"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tenon::transport

@@ -193,6 +193,25 @@ Status SshHost::Push(const AgentProgram& program) {
                              "runs took");
 }
 
+Error SshHost::DidNotRunShell(const CaptureResult& found) const {
+  const std::string doing = Describe() + " did not run /bin/sh: ";
+  if (found.out.find("tenon-stranger") != std::string::npos) {
+    return Unavailable(doing +
+                       "the login starts another shell, or reads standard input, before "
+                       "the command")
+        .WithHint(
+            "look at ~/.bashrc there, and at command=\"…\" in authorized_keys; what is for "
+            "terminals belongs behind a test as `[ -t 0 ]`");
+  }
+  std::string said = FirstWords(found.err.empty() ? found.out : found.err);
+  if (said.empty()) said = "exit code " + std::to_string(found.status.AsShell()) + ", not a word";
+  const SshTarget& target = ssh_.target();
+  const std::string port = target.port != 0 ? "-p " + std::to_string(target.port) + " " : "";
+  const std::string user = target.user.empty() ? "" : ShellQuote(target.user) + "@";
+  return Unavailable(doing + said)
+      .WithHint("`ssh " + port + user + target.address + " uname -a` must work");
+}
+
 Status SshHost::Bootstrap() {
   const std::string mark = RandomHex(8);
   const std::string command =
@@ -200,24 +219,7 @@ Status SshHost::Bootstrap() {
   TENON_TRY(const CaptureResult found,
             RunLine(command, "mark=" + mark + "\n" + kFindRoot, nullptr));
   const std::string system = ValueOf(found.out, "system");
-  if (system.empty()) {
-    const bool stranger = found.out.find("tenon-stranger") != std::string::npos;
-    const SshTarget& target = ssh_.target();
-    const std::string said = FirstWords(found.err.empty() ? found.out : found.err);
-    return Unavailable(Describe() + " did not run /bin/sh: " +
-                       (stranger ? "the login starts another shell, or reads standard input, "
-                                   "before the command"
-                        : said.empty()
-                            ? "exit code " + std::to_string(found.status.AsShell()) + ", not a word"
-                            : said))
-        .WithHint(stranger ? "look at ~/.bashrc there, and at command=\"…\" in authorized_keys; "
-                             "what is for terminals belongs behind a test as `[ -t 0 ]`"
-                           : "`ssh " +
-                                 (target.port != 0 ? "-p " + std::to_string(target.port) + " "
-                                                   : std::string()) +
-                                 (target.user.empty() ? "" : target.user + "@") + target.address +
-                                 " uname -a` must work");
-  }
+  if (system.empty()) return DidNotRunShell(found);
   options_.machine = ValueOf(found.out, "machine");
   const auto program = options_.program(options_.machine);
   const std::string kind = Describe() + " is a " + ForTerminal(system) + " machine of the kind " +

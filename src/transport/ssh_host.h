@@ -84,6 +84,7 @@ class SshHost : public Host, public FrameLink {
   Status StartAgent();
   // Finds machine and root, and pushes the program if it is not there.
   Status Bootstrap();
+  Error DidNotRunShell(const CaptureResult& found) const;
   Status Push(const AgentProgram& program);
   // A command line to its end, with its output.
   Result<CaptureResult> RunLine(const std::string& command, std::string_view input,

@@ -6,12 +6,16 @@
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
 #endif
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <map>
 
+#include "base/file.h"
 #include "base/hash.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "transport/ssh.h"
 
@@ -225,6 +229,38 @@ Result<SshConfiguration> AskSshConfiguration(const std::vector<std::string>& wor
   }
   out.ciphers = said["ciphers"];
   return out;
+}
+
+int SshVersion(const std::string& folder) {
+  const char* path = ::getenv("PATH");
+  const auto program = FindProgram("ssh", path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
+  struct stat info;
+  if (!program || ::stat(program->c_str(), &info) != 0) return kNewestSsh;
+  const std::string which =
+      *program + " " + std::to_string(info.st_size) + " " + std::to_string(info.st_mtime) + " ";
+  const std::string note = folder.empty() ? "" : JoinPath(folder, "ssh-version");
+  if (!note.empty()) {
+    const Result<std::string> known = ReadFile(note, 4096);
+    const int version =
+        known.ok() && known->starts_with(which) ? std::atoi(known->c_str() + which.size()) : 0;
+    if (version > 0) return version;
+  }
+  const Result<CaptureResult> said = RunAndCapture({*program, "-V"}, "", "", 5000, 4096);
+  if (!said.ok()) return kNewestSsh;
+  const size_t at = said->err.find("OpenSSH_");
+  if (at == std::string::npos) return kNewestSsh;
+  int major = 0, minor = 0;
+  const char* end = said->err.data() + said->err.size();
+  const auto [dot, bad] = std::from_chars(said->err.data() + at + 8, end, major);
+  if (bad != std::errc()) return kNewestSsh;
+  if (dot < end && *dot == '.') std::from_chars(dot + 1, end, minor);
+  const int version = 100 * major + minor;
+  if (!note.empty()) {
+    (void)WriteFileAtomically(note, which + std::to_string(version) + "\n", 0600,
+                              Durability::kProcess)
+        .ok();
+  }
+  return version;
 }
 
 std::string QuickerCiphers(const std::string& ciphers) {

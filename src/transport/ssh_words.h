@@ -20,6 +20,13 @@ struct SshConfiguration {
 // What `ssh -G` says with these options; the address comes last.
 Result<SshConfiguration> AskSshConfiguration(const std::vector<std::string>& words);
 
+// Which ssh is here: 100 * major + minor of OpenSSH; kNewestSsh for one that does not say. Asked
+// once per program: the answer is kept in `folder` ("" = nowhere).
+inline constexpr int kNewestSsh = 9999;
+int SshVersion(const std::string& folder);
+// The first that know these settings.
+inline constexpr int kRemoteCommandSince = 706, kKnownHostsCommandSince = 805;
+
 // The same ciphers with those first that a processor with AES does in half the time, if the list is
 // one that OpenSSH has by itself; "" = somebody has chosen, or there is nothing to gain here.
 std::string QuickerCiphers(const std::string& ciphers);
