@@ -8,19 +8,9 @@ import subprocess
 
 import pytest
 
-from e2e.test_attach import CANARY, attach, nothing_written, words
+from e2e.test_attach import CANARY, attach, folder, nothing_written, user, words  # pylint: disable=unused-import  # fixtures too
 
 pytestmark = pytest.mark.planned_skip("needs root, openssh-server, PAM and zsh")
-
-
-@pytest.fixture
-def folder(project):
-    return project("print(1)\n")
-
-
-@pytest.fixture
-def user(sshd):
-    return sshd.user(password=CANARY)
 
 
 @pytest.mark.parametrize("line", ["exec zsh", "read x"])
@@ -154,6 +144,13 @@ def test_a_key_that_could_not_be_put_there_is_not_kept(tenon, folder, sshd, user
     assert nothing_written(folder, tenon)
     wrong = attach(tenon, folder, sshd, user, "-k", "--yes", "--accept-host-key", password="wrong")
     assert wrong.code == 5 and nothing_written(folder, tenon), repr(wrong)
+
+
+def test_a_key_for_a_server_that_takes_keys_only_is_appended_by_hand(tenon, folder, sshd_with):
+    server = sshd_with(PasswordAuthentication="no", KbdInteractiveAuthentication="no")
+    done = attach(tenon, folder, server, server.user(password=CANARY), "-k", "--yes", "--accept-host-key")
+    assert done.code == 5 and "append the line yourself" in done.err and "-k to make one" not in done.err, repr(done)
+    assert nothing_written(folder, tenon)
 
 
 def test_two_users_are_one_too_many(tenon, folder, sshd, user):

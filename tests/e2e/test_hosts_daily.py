@@ -158,10 +158,7 @@ def test_another_computer_takes_over_finished_and_live_runs(far, tmp_path):
 
 def test_a_run_taken_over_can_be_canceled(far):
     folder = far.attached(SLEEPER)
-    started = far.start(folder)
-    started.wait_for("begin")
-    run_id = far.last(folder)["run_id"]
-    started.kill()
+    run_id = far.left_going(folder)
     other, copy = second_client(far, folder)
     other.run("runs", "fetch", "-t", "far", run_id, cwd=copy).ok()
     other.run("cancel", run_id, "--grace", "1s", cwd=copy).ok()
@@ -285,15 +282,23 @@ def site(far, address, port):
         server.wait()
 
 
+@contextlib.contextmanager
+def forwarded(far, folder, port, local):
+    """A forward that ends with Ctrl-C; the page is there before that."""
+    forward = far.tenon.start("forward", "-t", "far", f"{port}:{local}", cwd=folder)
+    forward.wait_for(f"http://127.0.0.1:{local}/")
+    yield forward
+    assert wait_until(lambda: get(f"http://127.0.0.1:{local}/"), 20) == b"there"
+    forward.send(signal.SIGINT)
+    assert forward.wait().code == 0
+
+
 def test_forward_opens_a_port_here_until_it_is_interrupted(far):
     folder = far.attached()
     port, local = free_port(), free_port()
     with site(far, "127.0.0.1", port):
-        forward = far.tenon.start("forward", "-t", "far", f"{port}:{local}", cwd=folder)
-        forward.wait_for(f"http://127.0.0.1:{local}/")
-        assert wait_until(lambda: get(f"http://127.0.0.1:{local}/"), 20) == b"there"
-        forward.send(signal.SIGINT)
-        assert forward.wait().code == 0
+        with forwarded(far, folder, port, local):
+            pass
         assert get(f"http://127.0.0.1:{local}/") is None and get(f"http://127.0.0.1:{port}/") == b"there"
         # A port that is taken: said, or another one.
         taken = far.tenon.run("forward", "-t", "far", f"{port}:{port}", cwd=folder)
@@ -307,15 +312,10 @@ def test_forward_goes_on_after_a_lost_link(far_on, sshd):
         far = far_on(sshd, port=link.port)
         folder = far.attached()
         port, local = free_port(), free_port()
-        with site(far, "127.0.0.1", port):
-            forward = far.tenon.start("forward", "-t", "far", f"{port}:{local}", cwd=folder)
-            forward.wait_for(f"http://127.0.0.1:{local}/")
+        with site(far, "127.0.0.1", port), forwarded(far, folder, port, local) as forward:
             link.cut()
             wait_until(lambda: "the link is back" in forward.err, 60, "the link")
             assert "the link was lost" in forward.err
-            assert wait_until(lambda: get(f"http://127.0.0.1:{local}/"), 20) == b"there"
-            forward.send(signal.SIGINT)
-            assert forward.wait().code == 0
 
 
 def test_forward_reaches_either_localhost_of_the_machine(far_on, sshd_with, tmp_path):
@@ -326,12 +326,8 @@ def test_forward_reaches_either_localhost_of_the_machine(far_on, sshd_with, tmp_
     far = far_on(sshd_with(mounts=[f"mount --bind {hosts} /etc/hosts"]))
     folder = far.attached()
     port, local = free_port(), free_port()
-    with site(far, "::1", port):
-        forward = far.tenon.start("forward", "-t", "far", f"{port}:{local}", cwd=folder)
-        forward.wait_for(f"http://127.0.0.1:{local}/")
-        assert wait_until(lambda: get(f"http://127.0.0.1:{local}/"), 20) == b"there"
-        forward.send(signal.SIGINT)
-        assert forward.wait().code == 0
+    with site(far, "::1", port), forwarded(far, folder, port, local):
+        pass
 
 
 def test_forward_of_a_run_here_prints_its_address(far):
@@ -433,22 +429,13 @@ def test_the_watcher_can_be_ended_and_only_exists_when_asked_for(far):
 # ---- machines that are detached, moved, no longer watched ---------------------------------------
 
 
-def left_going(far, folder):
-    """The id of a run that goes on without anybody who watches."""
-    started = far.start(folder)
-    started.wait_for("begin")
-    run_id = far.last(folder)["run_id"]
-    started.kill()
-    return run_id
-
-
 def known_hosts(far):
     return [json.loads(path.read_text()) for path in (far.tenon.home / "hosts").glob("*.json")]
 
 
 def test_detach_is_refused_while_runs_go_on_and_a_forced_one_can_be_mended(far):
     folder = far.attached(waiter(far.user.home / "go"))
-    other_id, run_id = left_going(far, folder), left_going(far, folder)
+    other_id, run_id = far.left_going(folder), far.left_going(folder)
     refused = far.tenon.run("computetarget", "detach", "far", "--yes", cwd=folder)
     assert refused.code == 2 and run_id in refused.err and "--force" in refused.err, repr(refused)
     assert (folder / "aml_config/far.compute").exists() and len(known_hosts(far)) == 1
@@ -472,7 +459,7 @@ def test_a_run_is_found_at_the_new_address_of_a_target_without_a_reference(far):
     compute = folder / "aml_config/far.compute"
     compute.write_text(re.sub(r"(?m)^password: .*$", f"password: {far.user.password}", compute.read_text()))
     far.tenon.run("computetarget", "test", "far", "--accept-host-key", cwd=folder).ok()
-    run_id = left_going(far, folder)
+    run_id = far.left_going(folder)
     far.tenon.run("computetarget", "update", "far", "--address", "localhost", cwd=folder).ok()
     assert {host["address"] for host in known_hosts(far)} == {"localhost"}
     far.user.write("go", "")

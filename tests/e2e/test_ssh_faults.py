@@ -279,10 +279,7 @@ def test_disk_full_on_the_host_while_submitting(far_on, sshd):
 
 def test_a_run_there_can_be_canceled_with_a_full_disk_here(far):
     folder = far.attached(SLEEPER)
-    watcher = far.start(folder)
-    watcher.wait_for("begin")
-    run_id = far.last(folder)["run_id"]
-    watcher.kill()
+    run_id = far.left_going(folder)
     home = far.tenon.home
     kept = home.with_name("kept")
     home.rename(kept)

@@ -119,12 +119,18 @@ def test_logs_of_an_ended_run_whose_machine_is_off(far_on, sshd):
         runs.tenon.cleanup()
 
 
-def test_outputs_that_the_machine_has_removed(far):
+def ended_unfetched(far):
+    """A run whose end is known here and whose outputs are not marked as fetched: project, mark, its folder there."""
     folder = far.attached("print('hello')\nopen('outputs/a', 'w').write('a')\n")
     far.submit(folder).ok()
     [mark] = far.tenon.home.glob("runs/*/fetched")
     mark.unlink()
     [there] = far.far_runs()
+    return folder, mark, there
+
+
+def test_outputs_that_the_machine_has_removed(far):
+    folder, _, there = ended_unfetched(far)
     shutil.rmtree(there)
     looked = far.tenon.run("status", "last", cwd=folder).ok()
     assert "Completed" in looked.out and "never fetched" in looked.err, repr(looked)
@@ -133,11 +139,7 @@ def test_outputs_that_the_machine_has_removed(far):
 
 
 def test_outputs_on_a_disk_that_is_not_mounted_are_asked_for_again(far):
-    folder = far.attached("print('hello')\nopen('outputs/a', 'w').write('a')\n")
-    far.submit(folder).ok()
-    [mark] = far.tenon.home.glob("runs/*/fetched")
-    mark.unlink()
-    [there] = far.far_runs()
+    folder, mark, there = ended_unfetched(far)
     elsewhere = there.parent.with_name("elsewhere")
     there.parent.rename(elsewhere)
     for _ in range(2):

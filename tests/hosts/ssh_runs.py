@@ -73,6 +73,14 @@ class SshRuns:
     def start(self, folder, *words, tenon=None, name=NAME, **options):
         return (tenon or self.tenon).start("submit", "-c", name, *(words or ("main.py",)), cwd=folder, **options)
 
+    def left_going(self, folder):
+        """The id of a run that goes on without anybody who watches."""
+        started = self.start(folder)
+        started.wait_for("begin")
+        run_id = self.last(folder)["run_id"]
+        started.kill()
+        return run_id
+
     def last(self, folder, tenon=None, **options):
         return (tenon or self.tenon).json("history", "last", "-o", "json", cwd=folder, **options)
 
