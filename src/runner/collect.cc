@@ -61,8 +61,8 @@ std::string PatternOf(const std::string& path) {
   return pattern;
 }
 
-// Makes what lies below `folder` readable for us, as far as it is ours to do so. Returns the paths
-// of the rest.
+// Makes what lies in the folder `below` of `root`, and deeper, readable for us as far as it is ours
+// to do so. Adds the paths of the rest, from `root` on, to `unreadable`.
 void MakeReadable(const std::string& root, const std::string& below,
                   std::vector<std::string>* unreadable) {
   for (const std::string& name : ListDir(JoinPath(root, below)).value_or({})) {
