@@ -111,7 +111,8 @@ Result<std::string> IdFor(Session& session, const project::Project& project,
     HostRecord now = old;
     now.address = request.address;
     now.port = static_cast<int>(request.port);
-    const auto key = engine::LookAtHost(*context, now);
+    const auto pinned = engine::ParseHostKey(old.host_key);
+    const auto key = engine::LookAtHost(*context, now, pinned.ok() ? pinned->fingerprint : "");
     if (key.ok()) return key->line == old.host_key ? id : RandomHex(16);
   }
   return old.address == request.address && old.port == request.port ? id : RandomHex(16);

@@ -280,7 +280,8 @@ void AddHostKeyOptions(CLI::App& app, HostKeyOptions* options) {
 Status AgreeOnHostKey(Session& session, const HostKeyOptions& options, HostRecord* host) {
   if (!options.expected.empty()) TENON_TRY_VOID(CheckFingerprintOption(options.expected));
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(const engine::HostKey key, engine::LookAtHost(*context, *host));
+  const std::string wanted = options.expected.empty() ? "" : Normal(options.expected);
+  TENON_TRY(const engine::HostKey key, engine::LookAtHost(*context, *host, wanted));
   if (host->host_key == key.line && options.expected.empty()) return {};
   TENON_TRY_VOID(Decide(options, key, *host));
   host->host_key = key.line;

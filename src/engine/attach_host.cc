@@ -114,11 +114,21 @@ Result<std::unique_ptr<Reached>> ReachOnTrial(Context& context, HostRecord host,
 bool IsAskpass() { return std::getenv(transport::kAskpassVariable) != nullptr; }
 int AskpassMain(const std::string& prompt) { return transport::AskpassMain(prompt); }
 
-Result<HostKey> LookAtHost(Context& context, const HostRecord& host) {
+Result<HostKey> LookAtHost(Context& context, const HostRecord& host, const std::string& wanted) {
   TENON_TRY(transport::SshTarget target, SshTargetOf(context.home, host));
   transport::SshSecrets nothing;
   nothing.ask_user = context.ask_user;  // a machine on the way may ask
-  return transport::Ssh(std::move(target), std::move(nothing)).LookAtHostKey();
+  transport::Ssh ssh(std::move(target), std::move(nothing));
+  Result<HostKey> shown = ssh.LookAtHostKey();
+  if (!shown.ok() || wanted.empty() || shown->fingerprint == wanted) return shown;
+  // What a cloud's console names need not be of the kind that ssh likes best.
+  for (const char* algorithms :
+       {"ssh-ed25519", "ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521",
+        "rsa-sha2-512,rsa-sha2-256"}) {
+    Result<HostKey> other = ssh.LookAtHostKey(algorithms);
+    if (other.ok() && other->fingerprint == wanted) return other;
+  }
+  return shown;
 }
 
 Result<HostRecord> TryHost(Context& context, HostRecord host, GivenSecrets* secrets) {

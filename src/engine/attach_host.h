@@ -33,8 +33,9 @@ struct GivenSecrets {
   std::optional<std::string> password, passphrase;
 };
 
-// The key the machine shows. No secret goes to it.
-Result<HostKey> LookAtHost(Context& context, const HostRecord& host);
+// The key the machine shows; of its several, the one with the fingerprint `wanted` ("SHA256:…"), if
+// it has that. No secret goes to it.
+Result<HostKey> LookAtHost(Context& context, const HostRecord& host, const std::string& wanted);
 
 // Logs in to a machine whose key is agreed to (`host.host_key`) and asks what it offers. `secrets`:
 // those given; what the user types for this very login (context.ask_user) is put there too. Returns

@@ -22,6 +22,7 @@
 #include "engine/runs.h"
 #include "journal/writer.h"
 #include "run/mask_spec.h"
+#include "snapshot/unpack.h"
 
 namespace tenon::engine {
 namespace {
@@ -127,6 +128,23 @@ void AddSnapshotNotices(const snapshot::Frozen& frozen, std::vector<run::Notice>
                         "if it is data that rarely changes, put it into the shared folder "
                         "(AZUREML_NATIVE_SHARE_DIRECTORY) or list it in .amlignore"});
   }
+}
+
+// A script that is left out would be missed by Python only, on another machine, in its own words.
+Status CheckScriptIsTaken(const snapshot::ObjectStore& objects, const Hash& tree,
+                          const std::string& script) {
+  for (size_t end = 0; end != std::string::npos;) {
+    end = script.find('/', end + 1);
+    const auto entry = snapshot::Find(objects, tree, script.substr(0, end));
+    if (entry.ok() && entry->type == snapshot::EntryType::kSymlink) return {};  // wherever it leads
+    if (entry.ok()) continue;
+    if (entry.error().kind != ErrorKind::kNotFound) return entry.error();
+    return Invalid("the script `" + ForTerminal(script) + "` is left out of what a run gets")
+        .WithHint(
+            "look into .amlignore (or .gitignore, in a folder without one) there and above; "
+            "outputs/, .git and Python's caches are never taken along");
+  }
+  return {};
 }
 
 // Hands the run to the machine it is for. One that answered before is asked again after a lost
@@ -318,6 +336,9 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
     reporter.OnProgress("snapshot", files, 0);
   };
   TENON_TRY(const snapshot::Frozen frozen, snapshot::Freeze(*objects, options));
+  if (!spec.script.empty()) {
+    TENON_TRY_VOID(CheckScriptIsTaken(*objects, frozen.root, spec.script));
+  }
   spec.tree = frozen.root.Hex();
   spec.kept_tree = frozen.kept_root.Hex();
   std::vector<run::Step> steps = {{"snapshot", timer.Elapsed(), SnapshotDetail(frozen)}};

@@ -506,7 +506,7 @@ void Ssh::Disconnect() {
   if (!Shared()) (void)RemoveFile(target_.control_path).ok();
 }
 
-Result<HostKey> Ssh::LookAtHostKey(int timeout_s) {
+Result<HostKey> Ssh::LookAtHostKey(const std::string& algorithms, int timeout_s) {
   TENON_TRY_VOID(CheckTarget(target_));
   std::string folder = TemporaryName();
   if (::mkdtemp(folder.data()) == nullptr) return FromErrno("make a folder " + folder, errno);
@@ -520,6 +520,7 @@ Result<HostKey> Ssh::LookAtHostKey(int timeout_s) {
     settings.emplace_back(setting);
   }
   settings.push_back(KnownHostsSetting(seen));
+  if (!algorithms.empty()) settings.push_back("HostKeyAlgorithms=" + algorithms);
   SpawnOptions options;
   options.argv = {"ssh", "-T", "-n", "-N"};
   for (const std::vector<std::string>& more : {AsOptions(settings), Destination(target_)}) {

@@ -74,8 +74,9 @@ class Ssh {
   Ssh& operator=(const Ssh&) = delete;
 
   // Connects without authenticating and returns the key the machine shows. No secret is sent, to
-  // this machine; a jump host on the way may ask for its own. `timeout_s` for the whole.
-  Result<HostKey> LookAtHostKey(int timeout_s = 20);
+  // this machine; a jump host on the way may ask for its own. `algorithms`: of these kinds only
+  // (ssh's HostKeyAlgorithms); "" = the kind ssh likes best. `timeout_s` for the whole.
+  Result<HostKey> LookAtHostKey(const std::string& algorithms = "", int timeout_s = 20);
 
   // Makes sure that the shared connection stands: one process at a time tries (a lock beside the
   // socket), the others then use it. Without a control path, or where sockets cannot be made:

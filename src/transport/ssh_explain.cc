@@ -170,15 +170,23 @@ constexpr struct {
 
 }  // namespace
 
+std::string WithoutRemarks(const std::string& text) {
+  std::string rest;
+  for (const std::string& line : Split(text, '\n')) {
+    if (!Has(line, ": Unsupported option \"")) rest += line + "\n";
+  }
+  return rest;
+}
+
 Error ExplainSsh(const SshTarget& target, const SshOutcome& outcome,
                  const std::string& standard_error) {
-  const std::string& text = standard_error;
+  const std::string text = WithoutRemarks(standard_error);
   if (auto error = HostKeyTrouble(target, text)) return *std::move(error);
   for (const char* words : {"Bad configuration option", "Bad owner or permissions",
-                            "bad configuration options", "Unsupported option", "keyword "}) {
+                            "bad configuration options", "keyword "}) {
     if (Has(text, words)) {
       return Invalid("ssh does not take its configuration: " + LineWith(text, words))
-          .WithHint("look at ~/.ssh/config; `ssh -G " + Place(target) + "` tries it");
+          .WithHint("look at ~/.ssh/config; `ssh -G " + ForTerminal(target.address) + "` tries it");
     }
   }
   if (auto error = LoginTrouble(target, outcome, text)) {

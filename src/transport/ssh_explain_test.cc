@@ -41,6 +41,12 @@ TEST(SshExplain, EveryFailureHasItsKindAndAHint) {
       {"/home/ann/.ssh/config: line 3: Bad configuration option: foo\r\n/home/ann/.ssh/config: "
        "terminating, 1 bad configuration options\r\n",
        ErrorKind::kInvalid, "line 3"},
+      {"/etc/ssh/ssh_config line 53: Unsupported option \"gssapiauthentication\"\r\nssh: connect "
+       "to "
+       "host 203.0.113.7 port 22: Connection refused\r\n",
+       ErrorKind::kUnavailable, "no SSH server answers"},
+      {"/etc/ssh/ssh_config line 53: Unsupported option \"gssapiauthentication\"\r\n",
+       ErrorKind::kUnavailable, "without a word"},
       {"kex_exchange_identification: Connection closed by remote host\r\n", ErrorKind::kUnavailable,
        "closed by the server"},
       {"Unable to negotiate with 1.2.3.4 port 22: no matching host key type found.\r\n",

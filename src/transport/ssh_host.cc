@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "transport/ssh_words.h"
 
 namespace tenon::transport {
 namespace {
@@ -169,6 +170,7 @@ Result<CaptureResult> SshHost::RunLine(const std::string& command, std::string_v
     if (SystemClock().MonotonicUs() > deadline) return Unavailable(Describe() + " does not answer");
   }
   if (result.status.code == kSshFailed) return ssh_.Explain(result.err);
+  result.err = Trim(WithoutRemarks(result.err));
   return result;
 }
 

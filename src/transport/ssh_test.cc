@@ -203,7 +203,7 @@ TEST_F(SshReal, ASilentServerIsGivenUp) {
   TestSshd server;
   SshTarget target = server.Target();
   target.port = ntohs(address.sin_port);
-  const auto key = Ssh(target, {}).LookAtHostKey(1);
+  const auto key = Ssh(target, {}).LookAtHostKey("", 1);
   ASSERT_FALSE(key.ok());
   EXPECT_EQ(key.error().kind, ErrorKind::kUnavailable);
 }

@@ -210,8 +210,9 @@ Result<SshConfiguration> AskSshConfiguration(const std::vector<std::string>& wor
   TENON_TRY(const CaptureResult result, RunAndCapture(argv, "", "", kConfigMs, 1 << 20));
   if (result.timed_out) return Unavailable("`ssh -G` did not answer in 10 s");
   if (result.status.AsShell() != 0) {
-    return Invalid("ssh does not understand its configuration: " +
-                   ForTerminal(Trim(result.err.substr(0, 500))))
+    std::string said = result.err.substr(0, 500);
+    std::erase(said, '\r');
+    return Invalid("ssh does not understand its configuration: " + ForTerminal(Trim(said)))
         .WithHint("try `ssh -G " + ForTerminal(words.back()) + "`");
   }
   std::map<std::string, std::string> said;

@@ -31,6 +31,10 @@ inline constexpr int kRemoteCommandSince = 706, kKnownHostsCommandSince = 805;
 // one that OpenSSH has by itself; "" = somebody has chosen, or there is nothing to gain here.
 std::string QuickerCiphers(const std::string& ciphers);
 
+// What ssh wrote less its remarks on settings that this build of it has no use for (GSSAPI's in the
+// system's configuration); it goes on after those.
+std::string WithoutRemarks(const std::string& text);
+
 // What may have gone wrong besides ssh's own words.
 struct SshOutcome {
   bool had_password = false;      // we could answer with one

@@ -196,6 +196,20 @@ def test_a_host_key_other_than_the_one_named_gets_nothing(tenon, folder, sshd, u
     assert tenon.run(*words(sshd, user, "--host-key", "nonsense", "--password-stdin"), cwd=folder, stdin=b"x\n").code == 2
 
 
+@pytest.mark.parametrize("kind", ["ecdsa", "rsa"])
+def test_any_of_the_machines_host_keys_may_be_named(tenon, folder, sshd_with, kind):
+    server = sshd_with(host_keys=("ed25519", "ecdsa", "rsa"))
+    user = server.user(password=CANARY)
+    named = sshds.fingerprint(server.folder / f"host_{kind}.pub")
+    done = attach(tenon, folder, server, user, "--host-key", named, "-o", "json").ok()
+    assert json.loads(done.out)["host_key"]["fingerprint"] == named
+    tenon.cleanup()  # the kept connection
+    tenon.run("computetarget", "test", "far", cwd=folder).ok()
+    attach(tenon, folder, server, user, "--host-key", named, "--force").ok()
+    hosts = json.loads(tenon.run("host", "list", "-o", "json", cwd=folder).ok().out)
+    assert len(hosts) == 1, hosts  # the same machine as before
+
+
 def test_a_key_that_changes_between_look_and_login_gets_nothing(tenon, folder, sshd, sshd_with, user, ssh_config, tmp_path):
     """After the look, ssh is led to another server that has the same user."""
     other = sshd_with()
@@ -422,17 +436,6 @@ def test_an_agent_full_of_wrong_keys_does_not_stand_in_the_way_of_the_password(t
         keys.append(f"IdentityFile {tmp_path}/id{i}")
     env = ssh_config("\n".join(keys) + "\n")
     attach(tenon, folder, sshd, user, "--accept-host-key", env=env).ok()
-
-
-def test_an_older_client_without_the_newer_variable_asks_all_the_same(tenon, folder, sshd, user, ssh_config, tmp_path):
-    """OpenSSH before 8.4: a display and no terminal."""
-    env = ssh_config("")
-    wrapper = tmp_path / "programs/ssh"
-    wrapper.write_text(wrapper.read_text().replace("exec ", "unset SSH_ASKPASS_REQUIRE\nexec "))
-    attach(tenon, folder, sshd, user, "--accept-host-key", env=env).ok()
-    tenon.cleanup()
-    typed = tenon.pty("computetarget", "test", "far", cwd=folder, env=env)
-    assert typed.code == 0, repr(typed)
 
 
 def test_a_user_who_is_not_root_attaches_with_the_users_own_configuration(tenon, sshd, user):

@@ -264,6 +264,17 @@ def test_typos_get_help(tenon, project):
     assert tenon.run("show", "nonsense", cwd=folder).code == 3
 
 
+def test_a_script_that_no_run_gets_is_refused(tenon, project):
+    folder = project(files={"scratch/train.py": "print(1)\n", "outputs/train.py": "print(2)\n", "Code/train.py": "print(3)\n",
+                            ".amlignore": "scratch/\n"})
+    for script in ["scratch/train.py", "outputs/train.py"]:
+        done = tenon.run("submit", script, cwd=folder)
+        assert done.code == 125 and f"`{script}` is left out" in done.err and ".amlignore" in done.err, repr(done)
+    assert json.loads(tenon.run("runs", "-o", "json", cwd=folder).ok().out) == []
+    (folder / "same").symlink_to("Code")
+    assert tenon.run("submit", "same/train.py", cwd=folder).ok().out == "3\n"
+
+
 def test_dry_run_explains_and_changes_nothing(tenon, project):
     folder = project()
     done = tenon.run("submit", "--dry-run", "--explain", "main.py", "--x", "1", cwd=folder).ok()
