@@ -30,9 +30,10 @@ struct Place {
 };
 
 std::optional<engine::HostRecord> Known(Session& session, const Target& target) {
-  const std::string id = HostIdForTarget(target);
   const Result<engine::Context*> context = session.Context();
-  if (id.empty() || !context.ok()) return std::nullopt;
+  if (!context.ok()) return std::nullopt;
+  const std::string id = HostIdForTarget((*context)->home, target);
+  if (id.empty()) return std::nullopt;
   Result<engine::HostRecord> host = engine::ReadHost((*context)->home, id);
   if (!host.ok()) return std::nullopt;
   return *std::move(host);
@@ -188,7 +189,7 @@ std::vector<std::string> FilesOf(const Project& project, const std::string& name
 }
 
 // Whether another target that is still there leads to the machine.
-bool IsUsedByOthers(const engine::HostRecord& host, const Project& project,
+bool IsUsedByOthers(const run::Home& home, const engine::HostRecord& host, const Project& project,
                     const std::string& name) {
   for (const auto& [root, target] : host.users) {
     if (root == project.root && target == name) continue;
@@ -197,7 +198,7 @@ bool IsUsedByOthers(const engine::HostRecord& host, const Project& project,
     if (!project::ConfigFile(other, target, ".compute")) continue;
     const Result<Target> read = project::ReadTarget(other, target);
     // A file with mistakes may be mended.
-    const std::string id = read.ok() ? HostIdForTarget(*read) : std::string();
+    const std::string id = read.ok() ? HostIdForTarget(home, *read) : std::string();
     if (id.empty() || id == host.id) return true;
   }
   return false;
@@ -209,15 +210,16 @@ Result<std::vector<engine::HostRecord>> MachinesOf(Session& session, const Proje
                                                    const std::string& name) {
   std::vector<engine::HostRecord> found;
   const Result<Target> target = project::ReadTarget(project, name);
-  const std::string id = target.ok() ? HostIdForTarget(*target) : std::string();
   const Result<engine::Context*> context = session.Context();
   if (!context.ok()) return found;
+  const run::Home& home = (*context)->home;
+  const std::string id = target.ok() ? HostIdForTarget(home, *target) : std::string();
   std::vector<std::string> unreadable;
-  TENON_TRY(auto hosts, engine::ListHosts((*context)->home, &unreadable));
+  TENON_TRY(auto hosts, engine::ListHosts(home, &unreadable));
   const std::pair<std::string, std::string> user(project.root, name);
   for (engine::HostRecord& host : hosts) {
     const bool its = host.id == id || std::count(host.users.begin(), host.users.end(), user) > 0;
-    if (its && !IsUsedByOthers(host, project, name)) found.push_back(std::move(host));
+    if (its && !IsUsedByOthers(home, host, project, name)) found.push_back(std::move(host));
   }
   if (std::count(unreadable.begin(), unreadable.end(), id) > 0) found.emplace_back().id = id;
   return found;

@@ -96,13 +96,13 @@ Result<std::string> IdFor(Session& session, const project::Project& project,
   const project::AttachRequest& request = options.request;
   const auto before = project::ReadTarget(project, request.name);
   if (!before.ok() || before->password_reference.empty()) return RandomHex(16);
-  const std::string id = HostIdForTarget(*before);
+  TENON_TRY(engine::Context * context, session.Context());
+  const std::string id = HostIdForTarget(context->home, *before);
   if (id.empty()) return RandomHex(16);
   HostRecord old;
   old.address = before->address.value;
   old.port = static_cast<int>(before->port.value);
   old.user = before->username.value;
-  TENON_TRY(engine::Context * context, session.Context());
   if (Result<HostRecord> known = engine::ReadHost(context->home, id); known.ok()) {
     old = *std::move(known);
   }

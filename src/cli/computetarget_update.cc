@@ -11,7 +11,6 @@
 #include "cli/print.h"
 #include "cli/target_host.h"
 #include "project/target.h"
-#include "secrets/store.h"
 
 namespace tenon::cli {
 namespace {
@@ -38,9 +37,9 @@ Status SplitAddress(Values* values) {
   return {};
 }
 
-std::string IdNow(const project::Project& project, const std::string& name) {
+std::string IdNow(const run::Home& home, const project::Project& project, const std::string& name) {
   const auto target = project::ReadTarget(project, name);
-  return target.ok() ? HostIdForTarget(*target) : std::string();
+  return target.ok() ? HostIdForTarget(home, *target) : std::string();
 }
 
 // Two records of one target and one machine.
@@ -53,22 +52,27 @@ bool IsSame(const engine::HostRecord& a, const engine::HostRecord& b) {
 // to its new id. Runs keep the id they were sent to, so the old ones lead to the new address too.
 Status TakeAlong(Session& session, const project::Project& project, const std::string& name,
                  const std::string& before) {
-  const auto target = project::ReadTarget(project, name);
-  const std::string now = target.ok() ? HostIdForTarget(*target) : std::string();
-  if (before.empty() || now.empty()) return {};
   TENON_TRY(engine::Context * context, session.Context());
+  const auto target = project::ReadTarget(project, name);
+  const std::string now = target.ok() ? HostIdForTarget(context->home, *target) : std::string();
+  if (before.empty() || now.empty()) return {};
   Result<engine::HostRecord> known = engine::ReadHost(context->home, before);
   if (!known.ok()) return {};
-  if (now != before) {
-    secrets::Store store(context->home.root());
-    TENON_TRY(const auto password, store.Get(secrets::PasswordName(before)));
-    TENON_TRY(const auto passphrase, store.Get(secrets::PassphraseName(before)));
-    engine::HostRecord copy = *known;
-    copy.id = now;
-    TENON_TRY_VOID(engine::RememberHost(*context, std::move(copy), {password, passphrase}));
+  if (now != before && engine::IsDetached(context->home, now)) {
+    engine::HostRecord next = *known;
+    next.id = now;
+    next.user = target->username.value;
+    next.asked_root = target->tenon_directory.value;
+    TENON_TRY_VOID(InheritHost(session, *known, next));
   }
   TENON_TRY(const engine::HostRecord host, HostForTarget(session, project, *target));
-  if (host.user != known->user) return {};  // another account, with other runs
+  if (host.user != known->user) {  // another account, with other runs
+    if (known->has_password && !host.has_password) {
+      PrintErr("the password of " + ForTerminal(host.user) +
+               " is not known yet: `tenon secrets set " + ShellQuote(name) + "` stores it\n");
+    }
+    return {};
+  }
   if (host.address == known->address && host.port == known->port) return {};
   std::vector<std::string> unreadable;
   TENON_TRY(const auto hosts, engine::ListHosts(context->home, &unreadable));
@@ -95,7 +99,8 @@ Result<int> Update(Session& session, const UpdateOptions& options) {
   }
   TENON_TRY_VOID(SplitAddress(&values));
   TENON_TRY(const project::Project project, OpenFiles(session));
-  const std::string before = IdNow(project, options.name);
+  TENON_TRY(engine::Context * context, session.Context());
+  const std::string before = IdNow(context->home, project, options.name);
   TENON_TRY(const auto changes, project::UpdateTarget(project, options.name, values));
   PrintChanges(session, changes);
   FlushOut();

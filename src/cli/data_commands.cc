@@ -47,15 +47,6 @@ Result<std::string> NameFor(std::string_view folder) {
   return name;
 }
 
-void SayWhatIsLeftOut(const std::vector<std::string>& skipped) {
-  constexpr size_t kShown = 5;
-  if (skipped.empty()) return;
-  const std::vector<std::string> some(
-      skipped.begin(), skipped.begin() + static_cast<long>(std::min(kShown, skipped.size())));
-  PrintErr("left out, because only files can be copied: " + ForTerminal(Join(some, ", ")) +
-           (skipped.size() > kShown ? ", …" : "") + "\n");
-}
-
 Result<int> Put(Session& session, Options options) {
   TENON_TRY(const TargetFolder folder, SharedFolderOf(session, options.target));
   TENON_TRY(engine::Context * context, session.Context());
@@ -71,7 +62,6 @@ Result<int> Put(Session& session, Options options) {
       TENON_TRY(options.name, NameFor(scan.root));
     }
     TENON_TRY_VOID(engine::CheckDataName(options.name));
-    SayWhatIsLeftOut(scan.skipped);
     TENON_TRY(moved,
               engine::PutData(*context, folder.place, folder.shared, options.name, scan, reporter));
   }
@@ -121,7 +111,7 @@ Status CheckEmpty(const std::string& folder, bool force) {
   if (force || !Exists(folder)) return {};
   TENON_TRY(const auto names, ListDir(folder));
   for (const std::string& name : names) {
-    if (name.starts_with(".tenon-copy-")) continue;
+    if (name.starts_with(engine::kCopyState)) continue;
     return Invalid(ForTerminal(folder) + " is there already and not empty")
         .WithHint("--force writes the files of the data set into it");
   }

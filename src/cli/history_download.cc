@@ -22,7 +22,11 @@ Result<int> Act(Session& session, const Options& options) {
   if (options.folder.empty()) {
     return Invalid("into which folder?").WithHint("-d DIR names it; it is made if needed");
   }
-  TENON_TRY(const journal::RunView run, options.run.Get(session, ""));
+  TENON_TRY(const journal::RunView run, options.run.GoAndGet(session, ""));
+  if (!run::IsFinal(run.state)) {
+    PrintErr("note: " + run.spec.id + " is " + std::string(run::StateName(run.state)) +
+             ", as far as is known here; its outputs are collected when it ends\n");
+  }
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY(const auto written, engine::DownloadArtifacts(*context, run, options.artifact,
                                                           options.folder, options.overwrite));
@@ -46,7 +50,8 @@ Command HistoryDownloadCommand() {
   return {
       {{"history", "download"}},
       "Write the artifacts of a run into a folder",
-      "Prints the files it wrote. Refuses to replace one that is there, unless --overwrite.",
+      "Prints the files it wrote. Refuses to replace one that is there, unless --overwrite. Of a "
+      "run on another machine, looks there first.",
       {"tenon history download -r last -d results",
        "tenon history download -r 12 -d results --artifact outputs/model.json --overwrite"},
       [](CLI::App& app, const std::vector<std::string>&) -> Action {

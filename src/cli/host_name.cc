@@ -35,7 +35,8 @@ bool IsIdBeginning(const std::string& word) {
   return word.size() >= 4 && word.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-Result<HostRecord> FindRecorded(const std::vector<HostRecord>& hosts, const std::string& word) {
+Result<HostRecord> FindRecorded(const run::Home& home, const std::vector<HostRecord>& hosts,
+                                const std::string& word) {
   std::vector<HostRecord> found;
   std::vector<std::string> names;
   for (const HostRecord& host : hosts) {
@@ -44,8 +45,9 @@ Result<HostRecord> FindRecorded(const std::vector<HostRecord>& hosts, const std:
     if (host.target == word || by_id) found.push_back(host);
   }
   if (found.size() > 1) {
-    std::erase_if(
-        found, [&](const HostRecord& host) { return host.target == word && IsLeftBehind(host); });
+    std::erase_if(found, [&](const HostRecord& host) {
+      return host.target == word && IsLeftBehind(home, host);
+    });
   }
   if (found.size() == 1) return found.front();
   if (!found.empty()) {
@@ -96,18 +98,18 @@ Result<HostRecord> FindHost(Session& session, const std::string& word) {
   if (target) {
     if (!IsHere(*target)) return KnownHostForTarget(session, project, *target);
     // A name like `docker` may still be another project's machine.
-    auto recorded = FindRecorded(hosts, word);
+    auto recorded = FindRecorded(context->home, hosts, word);
     if (recorded.ok()) return recorded;
     return Invalid("target `" + ForTerminal(word) + "` is this machine")
         .WithHint("this command is about machines that are reached over SSH");
   }
-  return FindRecorded(hosts, word);
+  return FindRecorded(context->home, hosts, word);
 }
 
 Result<HostRecord> FindRecordedHost(Session& session, const std::string& word) {
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY(const auto hosts, engine::ListHosts(context->home));
-  return FindRecorded(hosts, word);
+  return FindRecorded(context->home, hosts, word);
 }
 
 Result<std::string> HostIdNamed(Session& session, const std::string& word) {

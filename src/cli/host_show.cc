@@ -74,7 +74,7 @@ void PrintKept(const Session& session, const launch::HostedAnswer& there) {
   add(there.cache_bytes, "downloaded packages and tools");
   add(there.data_bytes, "data");
   add(there.other_bytes, "runners and other");
-  add(there.disk_free_bytes, "free on that disk");
+  parts.Add({HumanBytes(there.disk_free_bytes), "free on that disk"});
   PrintListing(session, nullptr, parts);
 }
 
@@ -118,6 +118,7 @@ Result<int> Act(Session& session, const Options& options) {
   const int64_t now_us = context->clock->NowUs();
   engine::NoteHeard(context->home, host.id, now_us);
   TENON_TRY(host, engine::ReadHost(context->home, host.id));
+  host.facts["disk_free_bytes"] = there.disk_free_bytes;
   if (session.WantsJson()) {
     json::Object object = ToJson(host, there);
     object["idle_watcher"] = idle.watching;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/print.h"
 #include "cli/terminal_reporter.h"
+#include "engine/hosts.h"
 #include "engine/retry.h"
 #include "engine/runs.h"
 
@@ -35,10 +36,12 @@ Result<journal::RunView> RunOption::GoAndGet(Session& session, const std::string
   if (!looked.ok()) {
     const bool unreachable = looked.error().kind == ErrorKind::kUnavailable;
     const bool denied = looked.error().kind == ErrorKind::kDenied;
-    if (!unreachable && !denied) return std::move(looked).error();
-    // What was known last is still worth showing. Here, an index may be read and not written.
     const auto host = engine::HostOfRun(*context, run_id);
-    if (unreachable || (host.ok() && !host->empty())) {
+    const bool far = host.ok() && !host->empty();
+    const bool detached = far && engine::IsDetached(context->home, *host);
+    if (!unreachable && !denied && !detached) return std::move(looked).error();
+    // What was known last is still worth showing. Here, an index may be read and not written.
+    if (unreachable || far) {
       PrintErr("warning: " + ForTerminal(looked.error().message) +
                "; this is what was last heard\n");
     }

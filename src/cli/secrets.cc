@@ -27,11 +27,12 @@ struct Meaning {
   std::string host_id;
 };
 
-Result<Meaning> MeaningOf(const Session& session, const std::string& word, bool passphrase) {
+Result<Meaning> MeaningOf(Session& session, const std::string& word, bool passphrase) {
   const auto project = OpenFiles(session);
   if (project.ok() && project::ConfigFile(*project, word, ".compute")) {
     TENON_TRY(const project::Target target, project::ReadTarget(*project, word));
-    const std::string id = HostIdForTarget(target);
+    TENON_TRY(engine::Context * context, session.Context());
+    const std::string id = HostIdForTarget(context->home, target);
     if (!id.empty()) {
       const std::string who =
           target.username.value + " on " + target.address.value + " (" + word + ")";

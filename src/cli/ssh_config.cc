@@ -137,7 +137,7 @@ Status Write(const Options& options, const std::string& text, const Environment&
 Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY(auto all, engine::ListHosts(context->home));
-  std::erase_if(all, IsLeftBehind);
+  std::erase_if(all, [&](const HostRecord& host) { return IsLeftBehind(context->home, host); });
   std::map<std::string, int> counts;
   for (const HostRecord& host : all) ++counts[host.target];
   std::vector<HostRecord> chosen = all;

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "cli/ask.h"
 #include "cli/facts.h"
@@ -47,6 +48,17 @@ Result<HostRecord> FromFile(const project::Project& project, const project::Targ
   return host;
 }
 
+bool IsSamePlace(const HostRecord& a, const HostRecord& b) {
+  return a.user == b.user && a.asked_root == b.asked_root;
+}
+
+// The id that leads to the place the file names.
+std::string IdOf(const run::Home& home, const HostRecord& file) {
+  const auto attached = engine::ReadHost(home, file.id);
+  if (!attached.ok() || IsSamePlace(*attached, file)) return file.id;
+  return Sha256Of(file.id + '\0' + file.user + '\0' + file.asked_root).Hex().substr(0, 32);
+}
+
 // What was learned, with what the file says now.
 HostRecord Merged(HostRecord known, const HostRecord& file) {
   known.target = file.target;
@@ -54,7 +66,6 @@ HostRecord Merged(HostRecord known, const HostRecord& file) {
   known.type = file.type;
   known.address = file.address;
   known.port = file.port;
-  known.user = file.user;
   known.idle_after_us = file.idle_after_us;
   known.idle_command = file.idle_command;
   engine::NoteUser(&known);
@@ -65,11 +76,6 @@ HostRecord Merged(HostRecord known, const HostRecord& file) {
       other.root = user.first;
       return !project::ConfigFile(other, user.second, ".compute");
     });
-  }
-  if (known.asked_root != file.asked_root) {
-    known.asked_root = file.asked_root;
-    known.root.clear();
-    known.acked_tree.clear();
   }
   return known;
 }
@@ -206,23 +212,51 @@ std::string Engines(const json::Object& facts) {
 
 }  // namespace
 
-std::string HostIdForTarget(const project::Target& target) {
+std::string HostIdForTarget(const run::Home& home, const project::Target& target) {
   const auto host = FromFile(project::Project(), target);
-  return host.ok() ? host->id : std::string();
+  return host.ok() ? IdOf(home, *host) : std::string();
 }
 
-bool IsLeftBehind(const HostRecord& host) {
+bool IsLeftBehind(const run::Home& home, const HostRecord& host) {
   project::Project project;
   project.root = host.project_root;
   const auto target = project::ReadTarget(project, host.target);
-  const std::string id = target.ok() ? HostIdForTarget(*target) : std::string();
+  const std::string id = target.ok() ? HostIdForTarget(home, *target) : std::string();
   return !id.empty() && id != host.id;
+}
+
+Status InheritHost(Session& session, HostRecord known, const HostRecord& file) {
+  TENON_TRY(engine::Context * context, session.Context());
+  engine::GivenSecrets same_users;
+  if (known.user == file.user) {
+    secrets::Store store(context->home.root());
+    TENON_TRY(same_users.password, store.Get(secrets::PasswordName(known.id)));
+    TENON_TRY(same_users.passphrase, store.Get(secrets::PassphraseName(known.id)));
+  }
+  if (!IsSamePlace(known, file)) {
+    known.root.clear();
+    known.acked_tree.clear();
+    known.facts = {};
+    known.idle_watch_given = false;
+  }
+  known.user = file.user;
+  known.asked_root = file.asked_root;
+  known.has_password = false;
+  known.id = file.id;
+  return engine::RememberHost(*context, std::move(known), same_users);
 }
 
 Result<HostRecord> HostForTarget(Session& session, const project::Project& project,
                                  const project::Target& target) {
-  TENON_TRY(const HostRecord file, FromFile(project, target));
+  TENON_TRY(HostRecord file, FromFile(project, target));
   TENON_TRY(engine::Context * context, session.Context());
+  if (const std::string id = IdOf(context->home, file); id != file.id) {
+    TENON_TRY(const HostRecord attached, engine::ReadHost(context->home, file.id));
+    file.id = id;
+    if (engine::IsDetached(context->home, id)) {
+      TENON_TRY_VOID(InheritHost(session, attached, file));
+    }
+  }
   TENON_TRY_VOID(TakeClearText(session, project, target, file));
   Result<HostRecord> known = engine::ReadHost(context->home, file.id);
   if (!known.ok() && known.error().kind != ErrorKind::kNotFound) return known;
@@ -318,7 +352,8 @@ std::string FactsText(const HostRecord& host) {
   add("name", text("host"));
   add("system", text("os") + ", Linux " + text("kernel") + ", " + text("machine"));
   add("cores, memory", std::to_string(json::GetInt(facts, "cpus")) + ", " + bytes("memory_bytes"));
-  add("disk", bytes("disk_free_bytes") + " free of " + bytes("disk_total_bytes") +
+  const auto free = static_cast<uint64_t>(json::GetInt(facts, "disk_free_bytes"));
+  add("disk", HumanBytes(free) + " free of " + bytes("disk_total_bytes") +
                   (host.root.empty() ? "" : " (" + host.root + ")"));
   add("login shell",
       text("shell") + (text("login_problem").empty()

@@ -34,10 +34,14 @@ Result<engine::HostRecord> KnownHostForTarget(Session& session, const project::P
 Result<std::string> HostOfTarget(Session& session, const project::Project& project,
                                  const project::Target& target);
 
-// The id a target's machine has, known or not; "" when it cannot be told.
-std::string HostIdForTarget(const project::Target& target);
+// The id a target's machine has, known or not; "" when it cannot be told. Another account or
+// another tenonDirectory than at attach is another place, whose runs are others, so it has an id of
+// its own; runs of before still lead to where they are.
+std::string HostIdForTarget(const run::Home& home, const project::Target& target);
+// What is known of a machine, for another id of it: the agreed key, and secrets of the same user.
+Status InheritHost(Session& session, engine::HostRecord known, const engine::HostRecord& file);
 // A machine that is kept for its runs only: its own target leads elsewhere now.
-bool IsLeftBehind(const engine::HostRecord& host);
+bool IsLeftBehind(const run::Home& home, const engine::HostRecord& host);
 
 // --host-key and --accept-host-key.
 struct HostKeyOptions {

@@ -148,7 +148,8 @@ void TerminalReporter::OnLink(int64_t silent_us, const std::string& why) {
   std::string line = silent_us >= 1'000'000
                          ? "host silent for " + HumanDuration(silent_us / 1'000'000 * 1'000'000)
                          : "the link to the host was lost";
-  line += "; the run goes on; trying again";
+  // Of the link alone is told when a run is not there yet, or none is meant.
+  line += silent_us > 0 ? "; the run goes on; trying again" : "; trying again";
   if (::isatty(STDERR_FILENO) == 1 && !options_.quiet) {
     if (now - link_told_us_ < kRedrawUs) return;
     DrawProgress(line);

@@ -101,9 +101,7 @@ Status Record(Context& context, const run::RunSpec& spec) {
 bool HasLostItsMachine(const Context& context, const Place& far, const std::string& run_id) {
   if (far.far == nullptr) return false;
   const auto host = HostOfRun(context, run_id);
-  if (!host.ok() || host->empty()) return false;
-  const auto known = ReadHost(context.home, *host);
-  return !known.ok() && known.error().kind == ErrorKind::kNotFound;
+  return host.ok() && !host->empty() && IsDetached(context.home, *host);
 }
 
 // What is recorded of a run stays as it is; the id in it leads to `far` from now on.

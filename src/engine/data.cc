@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -70,6 +71,26 @@ Result<Moved> GetOnce(Context& context, const Place& place, const std::string& s
   return FetchOver(context, place, get, here, std::move(set), reporter, refused);
 }
 
+void TellLeftOut(const std::vector<std::string>& paths, Reporter& reporter) {
+  constexpr size_t kShown = 5;
+  if (paths.empty()) return;
+  const size_t shown = std::min(kShown, paths.size());
+  const std::vector<std::string> some(paths.begin(), paths.begin() + static_cast<long>(shown));
+  reporter.OnNotice({run::Level::kInfo,
+                     "left out, because only files can be copied: " +
+                         ForTerminal(Join(some, ", ")) + (paths.size() > kShown ? ", …" : ""),
+                     ""});
+}
+
+std::vector<std::string> NamesIn(const json::Object& object, const char* key) {
+  std::vector<std::string> names;
+  const json::Array* array = json::GetArray(object, key);
+  for (const json::Value& value : array != nullptr ? *array : json::Array()) {
+    if (value.is_string()) names.push_back(json::DecodeBytes(value.get_string()));
+  }
+  return names;
+}
+
 }  // namespace
 
 Result<DataScan> ScanHere(Context& context, const std::string& path, Reporter& reporter) {
@@ -80,7 +101,9 @@ Result<DataScan> ScanHere(Context& context, const std::string& path, Reporter& r
     reporter.OnProgress("looking at the files", done, total);
     return {};
   };
-  return snapshot::ScanData(path, options);
+  TENON_TRY(DataScan scan, snapshot::ScanData(path, options));
+  TellLeftOut(scan.skipped, reporter);
+  return scan;
 }
 
 Result<Moved> PutData(Context& context, const Place& place, const std::string& shared,
@@ -185,12 +208,15 @@ Result<Moved> CopyHere(Context& context, const Place& place, const std::string& 
     return CopyThere(context, place, data, data.is_file ? DirName(target) : target,
                      data.is_file ? std::string(BaseName(target)) : "", reporter);
   }
+  bool told_skipped = false;
   return WithRetries(place, reporter, [&](bool* refused) -> Result<Moved> {
     transport::FrameLink& link = *place.host->frames();
     TENON_TRY_VOID(link.Send({{"op", "data-scan"}, {"path", json::EncodeBytes(path)}}, {}));
     TENON_TRY(const Frame told, AnswerTo(link, kDataLongUs, reporter));
     TENON_TRY(const std::string text, snapshot::UnpackDataText(told.body));
     TENON_TRY(DataSet set, DataSet::FromText(text));
+    if (!told_skipped) TellLeftOut(NamesIn(told.head, "skipped"), reporter);
+    told_skipped = true;
     const bool is_file = json::GetBool(told.head, "is_file");
     TENON_EXPECT_PEER(!is_file || set.files.size() == 1, "the host names no file, or several");
     if (is_file) set.files.front().path = BaseName(target);

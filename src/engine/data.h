@@ -22,9 +22,10 @@ namespace tenon::engine {
 using snapshot::CheckDataName;
 using snapshot::DataHeader;
 using snapshot::DataScan;
+using snapshot::kCopyState;
 
 // A folder or file here. A file that looks as it did last time (<home>/stat-cache) is not read
-// again.
+// again. The reporter hears what is left out.
 Result<DataScan> ScanHere(Context& context, const std::string& path, Reporter& reporter);
 
 struct Moved {

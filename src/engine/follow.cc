@@ -377,8 +377,16 @@ Result<Followed> Follow(Context& context, const std::string& run_id, const Follo
   const std::string host = spec ? spec->host : std::string();
   const bool own_script = !spec || spec->executor != run::ExecutorKind::kProcess;
   // Of a run that is over everything is here, also when its machine is long gone.
-  TENON_TRY(Place place, context.At(OutputsFetched(context, run_id) ? "" : host));
-  return Follower(context, run_id, options, std::move(place), own_script, reporter).Run();
+  auto place = context.At(OutputsFetched(context, run_id) ? "" : host);
+  const bool detached = !place.ok() && place.error().kind == ErrorKind::kNotFound;
+  if (detached && !options.wait) {
+    reporter.OnNotice({run::Level::kWarning,
+                       place.error().message + "; this is what was last heard",
+                       place.error().hint});
+    place = context.At("");
+  }
+  if (!place.ok()) return std::move(place).error();
+  return Follower(context, run_id, options, *std::move(place), own_script, reporter).Run();
 }
 
 }  // namespace tenon::engine

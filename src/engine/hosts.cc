@@ -140,6 +140,11 @@ Result<HostRecord> ReadHost(const run::Home& home, const std::string& id) {
   return host;
 }
 
+bool IsDetached(const run::Home& home, const std::string& id) {
+  const auto host = ReadHost(home, id);
+  return !host.ok() && host.error().kind == ErrorKind::kNotFound;
+}
+
 Status WriteHost(const run::Home& home, const HostRecord& host) {
   TENON_CHECK(IsHostId(host.id));
   TENON_TRY_VOID(MakeDirs(home.hosts(), 0700));

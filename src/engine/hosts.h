@@ -52,6 +52,8 @@ struct HostRecord {
 
 // kNotFound: no such host.
 Result<HostRecord> ReadHost(const run::Home& home, const std::string& id);
+// Its target was detached since, or it never was known.
+bool IsDetached(const run::Home& home, const std::string& id);
 // Whole and durable; members another process wrote meanwhile are lost, so read shortly before. Only
 // `users` and `idle_watch_given` of a record that is there are kept.
 Status WriteHost(const run::Home& home, const HostRecord& host);

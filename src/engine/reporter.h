@@ -29,8 +29,9 @@ class Reporter {
   virtual void OnGap(const run::Gap& /*gap*/) {}
   virtual void OnHole(uint64_t /*bytes*/) {}
   virtual void OnEnd(const run::End& /*end*/) {}
-  // The link to the run's machine: silent for that long (the run goes on there), or there again
-  // (empty text, 0). `why` is for people; empty while it is only silent.
+  // The link to the run's machine: silent for that long (the run goes on there), there again (empty
+  // text, 0), or lost while something was sent or fetched (0 and why). `why` is for people; empty
+  // while it is only silent.
   virtual void OnLink(int64_t /*silent_us*/, const std::string& /*why*/) {}
   // Long work of ours: `what` is stable for one piece of work; total 0: not known. Calls are
   // frequent; show one only when the work has lasted half a second.

@@ -24,6 +24,15 @@ bool NeverStarted(const Context& context, const std::string& run_id) {
   return run.ok() && run->end && run->end->never_started;
 }
 
+// As which run the machine itself knows that it was started again; "" = it does not.
+std::string StartedByAnother(Context& context, const journal::RunView& run) {
+  if (run.spec.host.empty()) return "";
+  const auto place = context.At(run.spec.host);
+  if (!place.ok()) return "";
+  const auto told = place->host->ReadFrom(place->home.retry_of(run.spec.id), 0, kMaxClaim);
+  return told.ok() ? std::string(Trim(*told)) : "";
+}
+
 }  // namespace
 
 Result<std::optional<std::string>> RetryAfterRestart(Context& context, const std::string& run_id,
@@ -40,8 +49,17 @@ Result<std::optional<std::string>> RetryAfterRestart(Context& context, const std
   if (const std::string id(Trim(before)); !id.empty() && !NeverStarted(context, id)) {
     return std::optional<std::string>();
   }
+  if (const std::string other = StartedByAnother(context, run); !other.empty()) {
+    TENON_TRY_VOID(WriteClaim(claim, other + "\n"));
+    reporter.OnNotice({run::Level::kWarning,
+                       "the machine was restarted; another client has started " + run_id +
+                           " again as " + ForTerminal(other),
+                       "`tenon runs fetch " + ShellQuote(other) + "` brings it here"});
+    return std::optional<std::string>();
+  }
   std::string recorded;
   RerunRequest request;
+  request.in_its_place = true;
   request.run_id = run_id;
   request.secrets = secrets;
   request.environment = CurrentEnvironment();

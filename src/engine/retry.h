@@ -15,7 +15,8 @@ namespace tenon::engine {
 
 // Starts a run again whose machine was restarted, if it was submitted with retries and nobody has
 // done it yet: as a new run with one retry less, from the same snapshot. Done by whoever looks
-// first; the claim is a file in the run's folder. nullopt: nothing is to be done, or it cannot be
+// first: among the commands of this client the claim is a file in the run's folder, among clients
+// one on the machine. nullopt: nothing is to be done, or it cannot be
 // (a secret is needed that is not in `secrets`), which the reporter hears.
 Result<std::optional<std::string>> RetryAfterRestart(Context& context, const std::string& run_id,
                                                      const std::vector<Secret>& secrets,

@@ -211,7 +211,8 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
                                    const std::vector<Secret>& secrets,
                                    const std::vector<run::Notice>& notices,
                                    const std::vector<run::Step>& steps, Reporter& reporter,
-                                   const BeforeStart& before_start = nullptr) {
+                                   const BeforeStart& before_start = nullptr,
+                                   const std::string& retry_of = "") {
   spec.key = NewUuid();
   spec.secret_names.clear();
   for (const Secret& secret : secrets) spec.secret_names.push_back(secret.name);
@@ -258,6 +259,7 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
   start.environment = environment;
   for (const Secret& secret : secrets) start.secrets[secret.name] = secret.value;
   start.version = context.version;
+  start.retry_of = retry_of;
   bool unclear = false;
   const StepTimer timer(*context.clock);
   auto handle = HandOver(context, std::move(start), reporter, &unclear);
@@ -405,7 +407,7 @@ Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& repo
   }
   spec.rerun_of = old.spec.id;
   return RecordAndStart(context, std::move(spec), request.environment, request.secrets, {}, {},
-                        reporter, request.before_start);
+                        reporter, request.before_start, request.in_its_place ? old.spec.id : "");
 }
 
 }  // namespace tenon::engine

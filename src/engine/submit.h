@@ -57,6 +57,7 @@ struct RerunRequest {
   bool refresh_environment = false;
   bool keep_on_fail = false;
   std::optional<int64_t> retries;
+  bool in_its_place = false;  // after a restart of its machine: once, whichever client does it
   std::optional<std::string> gpus;  // as run::ContainerSpec has it; nullopt: as before
   BeforeStart before_start;
 };

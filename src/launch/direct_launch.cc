@@ -157,6 +157,7 @@ Result<run::RunnerStarted> DirectLaunch::Start(const StartRequest& request) {
   object["spec"] = request.spec.ToJson();
   object["environment"] = run::ToJsonMap(request.environment);
   object["secrets"] = run::ToJsonMap(request.secrets);
+  if (!request.retry_of.empty()) object["retry_of"] = json::EncodeBytes(request.retry_of);
   TENON_TRY(json::Object answer, AskStart(request, object));
   const json::Object* runner = json::GetObject(answer, "runner");
   TENON_EXPECT_PEER(runner != nullptr, "the runner's answer to start names no process");

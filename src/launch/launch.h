@@ -33,6 +33,9 @@ struct StartRequest {
   Environment secrets;      // added to it; written down nowhere
   TreeToSend tree;          // spec.tree, for a host that does not share our disk
   std::string version;      // ours, for the far side's messages
+  // The run whose machine was restarted, which this one is in place of: of several clients that
+  // think so, the first is let; kDenied for the others. "" = it is in nobody's place.
+  std::string retry_of;
 };
 
 struct CancelRequest {

@@ -25,6 +25,10 @@ std::string Home::environment(std::string_view key) const {
   return environments() + "/" + std::string(key);
 }
 
+std::string Home::retry_of(std::string_view run_id) const {
+  return root_ + "/retries/" + std::string(run_id);
+}
+
 std::string Home::number_file(std::string_view project_key) const {
   return root_ + "/numbers/" + std::string(project_key);
 }

@@ -24,6 +24,7 @@
 //   complete-trees/<root hash>   trees of which every object is here
 //   hosted                       clients of other machines use this home
 //   cleaned                      when its policy was last applied
+//   retries/<run id>             as which run it was started again after the machine's restart
 //   used                         when data was last sent here, or fetched
 //   idle.json, idle.lock, idle.log
 //                                the watcher that stops an idle machine
@@ -68,6 +69,7 @@ class Home {
   std::string used() const { return root_ + "/used"; }
   std::string incoming() const { return root_ + "/incoming"; }
   std::string complete_trees() const { return root_ + "/complete-trees"; }
+  std::string retry_of(std::string_view run_id) const;
 
  private:
   std::string root_;

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "runner/output_links.h"
 #include "snapshot/freeze.h"
 #include "snapshot/object_store.h"
 #include "snapshot/unpack.h"
@@ -86,11 +87,20 @@ void MakeReadable(const std::string& root, const std::string& below,
   }
 }
 
+std::string SomeOf(const std::vector<std::string>& paths) {
+  constexpr size_t kShown = 20;
+  const size_t shown = std::min(kShown, paths.size());
+  const std::vector<std::string> some(paths.begin(), paths.begin() + static_cast<long>(shown));
+  return Join(some, ", ") + (shown < paths.size() ? ", …" : "");
+}
+
 Status Collect(const RunName& run, Recorder& recorder) {
   int64_t begin = SystemClock().MonotonicUs();
   TENON_TRY(auto store, snapshot::ObjectStore::Open(run::Home(run.home).objects()));
   snapshot::FreezeOptions options;
   options.folder = run.Folder().outputs();
+  const std::vector<std::string> links = ResolveLinks(run.Folder().work(), options.folder);
+  for (const std::string& path : links) options.always_ignored.push_back(PatternOf(path));
   auto taken = snapshot::Freeze(store, options);
   std::vector<std::string> unreadable;
   if (!taken.ok() && taken.error().kind == ErrorKind::kDenied) {
@@ -117,10 +127,18 @@ Status Collect(const RunName& run, Recorder& recorder) {
             " in outputs/ were left out",
         ""});
   }
+  if (!links.empty()) {
+    recorder.Append(run::Notice{
+        run::Level::kWarning,
+        "left out of the outputs, because they are symlinks that lead out of the run's folder or "
+        "nowhere: " +
+            SomeOf(links),
+        ""});
+  }
   if (!unreadable.empty()) {
     recorder.Append(run::Notice{
         run::Level::kWarning,
-        "left out of the outputs, because they can't be read: " + Join(unreadable, ", "), ""});
+        "left out of the outputs, because they can't be read: " + SomeOf(unreadable), ""});
   }
   return {};
 }
@@ -150,6 +168,10 @@ bool CollectOutputs(const RunName& run, Recorder& recorder) {
                               "the outputs could not be collected: " + collected.error().message,
                               "they are kept in " + outputs});
   return false;
+}
+
+std::string OutputsAreKept(const RunName& run) {
+  return "the outputs could not be collected; they are kept in " + run.Folder().outputs();
 }
 
 bool CollectMetrics(MetricFiles& files, Recorder& recorder, bool keep_text) {

@@ -13,7 +13,10 @@ namespace tenon::runner {
 
 // Puts outputs/ into the object store and its list into the journal. Nothing in it: nothing is
 // recorded. A failure is recorded as a notice; false then, and the files should be kept.
+// A symlink in it to a file or folder of the run becomes that: what it leads to goes with the run.
 bool CollectOutputs(const RunName& run, Recorder& recorder);
+// Where they are then, for the reason of the run's end.
+std::string OutputsAreKept(const RunName& run);
 
 // Reads everything that is left in the metric files, now that the script is gone. `keep_text` false
 // drops texts (a run with secrets whose values nobody knows any more). False: not all could be

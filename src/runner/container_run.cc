@@ -164,7 +164,7 @@ class ContainerMaker {
     job.interpreter = IsShellScript(spec.script)    ? "sh"
                       : environment_.python.empty() ? "python"
                                                     : environment_.python;
-    job.script = spec.script;
+    job.script = ScriptWord(spec.script);
     job.arguments = spec.arguments;
     job.user = context_.user;
     job.user_name = UserName(request_);

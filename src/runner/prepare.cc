@@ -140,6 +140,10 @@ Result<std::string> EnsureShim(const std::string& home) {
   return folder;
 }
 
+std::string ScriptWord(const std::string& script) {
+  return script.starts_with('-') ? "./" + script : script;
+}
+
 bool IsShellScript(std::string_view script) { return script.ends_with(".sh"); }
 
 Result<Prepared> Prepare(const StartRequest& asked, Handover& handover,
@@ -176,7 +180,7 @@ Result<Prepared> Prepare(const StartRequest& asked, Handover& handover,
   std::vector<run::Notice> notices;
   TENON_TRY(std::string python, FindPython(wanted, prepared.env, folder.work(), &notices));
   for (run::Notice& notice : notices) handover.Put(std::move(notice));
-  prepared.argv = {python, request.spec.script};
+  prepared.argv = {python, ScriptWord(request.spec.script)};
   prepared.argv.insert(prepared.argv.end(), request.spec.arguments.begin(),
                        request.spec.arguments.end());
   return prepared;

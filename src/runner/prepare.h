@@ -34,6 +34,9 @@ struct Prepared {
 Result<Prepared> Prepare(const StartRequest& request, Handover& handover,
                          const std::atomic<bool>& stop);
 
+// A script's path as a word that no interpreter takes for an option.
+std::string ScriptWord(const std::string& script);
+
 // Scripts ending in .sh are run with sh, all others with Python.
 bool IsShellScript(std::string_view script);
 

@@ -147,8 +147,10 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
     proof = EndWhatIsLeft(facts, spec);
   }
   bool complete = TakeMetricsAfter(folder, facts.metrics, spec, recorder);
-  if (!facts.has_outputs) complete = CollectOutputs(run, recorder) && complete;
+  const bool collected = facts.has_outputs || CollectOutputs(run, recorder);
+  complete = collected && complete;
   run::End end = MakeEnd(facts, rebooted, std::move(proof));
+  if (!collected) end.reason += (end.reason.empty() ? "" : "; ") + OutputsAreKept(run);
   run::State state = end.state;
   if (!recorder.AppendEnd(std::move(end)))
     return Unavailable("the end of the run could not be recorded");

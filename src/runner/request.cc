@@ -119,6 +119,10 @@ Result<StartRequest> ParseStart(std::string_view text) {
     }
   }
   request.client_version = json::GetString(object, "version");
+  request.retry_of = json::DecodeBytes(json::GetString(object, "retry_of"));
+  if (!request.retry_of.empty() && !run::IsValidRunId(request.retry_of)) {
+    return Invalid("reading the request: retry_of is no run");
+  }
   return request;
 }
 

@@ -30,6 +30,7 @@ struct StartRequest {
   Environment environment;
   Environment secrets;
   std::string client_version;
+  std::string retry_of;  // "": in nobody's place
 
   std::vector<std::string> SecretValues() const;
   // `variables` with what a process of this run has on top: the secrets, and the run's mark.

@@ -17,6 +17,7 @@ namespace tenon::runner {
 namespace {
 
 constexpr uint64_t kTellEvery = 32u << 20;
+constexpr size_t kSkippedNamed = 100;
 
 // A path of a request; `~` and relative ones are below the user's home.
 Result<std::string> PathOf(const json::Object& request, const char* key) {
@@ -199,10 +200,14 @@ Status ServeData::Scan(const json::Object& request) {
   if (!link.ok()) return link;
   if (!found.ok()) return link_.Fail(found.error());
   scan_ = std::move(*found);
+  json::Array skipped;
+  for (const std::string& path : scan_->skipped) {
+    if (skipped.size() < kSkippedNamed) skipped.emplace_back(json::EncodeBytes(path));
+  }
   return link_.Send({{"ok", true},
                      {"is_file", scan_->is_file},
                      {"root", json::EncodeBytes(scan_->root)},
-                     {"skipped", scan_->skipped.size()}},
+                     {"skipped", std::move(skipped)}},
                     snapshot::PackDataText(scan_->set.ToText()));
 }
 

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/mask.h"
 #include "base/poll_loop.h"
+#include "base/text.h"
 #include "executor/executor.h"
 #include "journal/writer.h"
 #include "run/env_vars.h"
@@ -239,9 +240,28 @@ Result<json::Object> StartSupervisor(StartRequest request, bool adopt, const std
   return answer;
 }
 
-}  // namespace
+constexpr size_t kMaxClaim = 4096;
 
-Result<json::Object> Start(StartRequest request, const std::string& version) {
+// A run whose machine was restarted is started again once, whoever asks for it. True: it is ours
+// now; false: it was before.
+Result<bool> ClaimRetry(const StartRequest& request) {
+  const std::string path = run::Home(request.run.home).retry_of(request.retry_of);
+  TENON_TRY_VOID(MakeDirs(DirName(path)));
+  auto made = OpenFile(path, O_WRONLY | O_CREAT | O_EXCL);
+  if (made.ok()) {
+    auto written = WriteAll(made->get(), request.run.run_id + "\n");
+    if (!written.ok()) (void)RemoveFile(path).ok();
+    if (!written.ok()) return std::move(written).error();
+    return true;
+  }
+  const auto before = ReadFile(path, kMaxClaim);
+  if (!before.ok()) return std::move(made).error();
+  const std::string id(Trim(*before));
+  if (id == request.run.run_id) return false;
+  return Denied("the run " + request.retry_of + " was started again before, as " + ForTerminal(id));
+}
+
+Result<json::Object> StartOnce(StartRequest request, const std::string& version) {
   run::RunFolder folder = request.run.Folder();
   TENON_TRY_VOID(MakeDirs(folder.path()));
   TENON_TRY(auto earlier, EarlierStart(request));
@@ -251,6 +271,17 @@ Result<json::Object> Start(StartRequest request, const std::string& version) {
   checked.reset();
   TENON_TRY_VOID(WriteSpec(request, version));
   return StartSupervisor(std::move(request), /*adopt=*/false, version);
+}
+
+}  // namespace
+
+Result<json::Object> Start(StartRequest request, const std::string& version) {
+  if (request.retry_of.empty()) return StartOnce(std::move(request), version);
+  TENON_TRY(const bool claimed, ClaimRetry(request));
+  const std::string claim = run::Home(request.run.home).retry_of(request.retry_of);
+  auto started = StartOnce(std::move(request), version);
+  if (!started.ok() && claimed) (void)RemoveFile(claim).ok();
+  return started;
 }
 
 Status Adopt(const RunName& run, const run::RunSpec& spec, const std::string& version) {

@@ -320,7 +320,8 @@ void Supervisor::OnScriptOver(ScriptRun::Over over) {
       complete = false;
     }
   }
-  complete = CollectOutputs(request_.run, recorder_) && complete;
+  const bool collected = CollectOutputs(request_.run, recorder_);
+  complete = collected && complete;
   if (kept_container_) {
     Notice(run::Level::kInfo, "the container " + container_->name + " is kept",
            "`tenon exec " + request_.spec.id + " -- COMMAND` and `tenon shell " + request_.spec.id +
@@ -329,6 +330,8 @@ void Supervisor::OnScriptOver(ScriptRun::Over over) {
     executor_->Release();
   }
   run::End end = MakeEnd(over);
+  // There is always room for the end, on a full disk not for a notice.
+  if (!collected && end.reason.empty()) end.reason = OutputsAreKept(request_.run);
   bool success = end.state == run::State::kCompleted;
   recorder_.AppendEnd(std::move(end));
   CleanUp(success, !complete || kept_container_);

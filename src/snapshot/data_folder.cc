@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <span>
 #include <unordered_map>
 
@@ -131,6 +132,9 @@ Result<std::unique_ptr<DataReceiver>> DataReceiver::Begin(const DataPlace& place
   std::unique_ptr<DataReceiver> receiver(new DataReceiver(place, std::move(set), std::move(*lock)));
   TENON_TRY_VOID(receiver->LookAtOld(looked));
   TENON_TRY_VOID(receiver->FindLacks(looked));
+  // Before anything is written: the disk may be full of it.
+  TENON_TRY_VOID(receiver->DropUnwanted());
+  TENON_TRY_VOID(RemoveOtherCopies(place));
   TENON_TRY_VOID(receiver->NoteBegin());
   return receiver;
 }
@@ -193,6 +197,18 @@ Status DataReceiver::FindLacks(const DataLooked& looked) {
   }
   std::sort(lacks_.begin(), lacks_.end(),
             [](const Lack& a, const Lack& b) { return a.file < b.file; });
+  return {};
+}
+
+// What puts of other contents have brought and never used.
+Status DataReceiver::DropUnwanted() {
+  std::set<std::string> wanted;
+  for (const DataFile& file : set_.files) wanted.insert(file.hash.Hex());
+  TENON_TRY(const auto names, ListDir(place_.Of(".incoming")));
+  for (const std::string& name : names) {
+    if (wanted.contains(name.substr(0, name.find('.')))) continue;
+    TENON_TRY_VOID(RemoveFile(JoinPath(place_.Of(".incoming"), name)));
+  }
   return {};
 }
 

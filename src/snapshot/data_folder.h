@@ -122,6 +122,7 @@ class DataReceiver {
   Status LookAtIncoming(const DataFile& file, size_t index, const DataLooked& looked);
   Result<std::unique_ptr<Incoming>> OpenPart(size_t index, uint64_t offset,
                                              const DataLooked& looked) const;
+  Status DropUnwanted();
   Status NoteBegin();
   Status WholeOne(const DataFile& file);
   Status StageCopies();

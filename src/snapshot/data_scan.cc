@@ -119,6 +119,9 @@ class Scanner {
         if (errno == ENOENT) continue;  // gone meanwhile
         return FromErrno(ForTerminal(whole), errno);
       }
+      if (S_ISDIR(link.st_mode) && name.starts_with(kCopyState)) {
+        continue;  // of a copy that was cut off
+      }
       if (S_ISDIR(link.st_mode)) {
         TENON_TRY_VOID(Walk(path));
       } else if (::stat(whole.c_str(), &info) == 0 && S_ISREG(info.st_mode)) {

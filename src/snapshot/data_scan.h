@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
@@ -12,6 +13,9 @@
 #include "snapshot/data_set.h"
 
 namespace tenon::snapshot {
+
+// A folder whose name begins so has what a copy has brought so far; it is in no set.
+inline constexpr std::string_view kCopyState = ".tenon-copy-";
 
 // The files of a folder on this disk, as a set.
 struct DataScan {

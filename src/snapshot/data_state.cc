@@ -3,18 +3,21 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "base/text.h"
+#include "snapshot/data_scan.h"
 
 namespace tenon::snapshot {
 namespace {
 
-constexpr std::string_view kCopyState = ".tenon-copy-";
 constexpr size_t kCopyDigits = 16;
+constexpr int kJustBegunS = 60;  // one that is about to take its lock
 constexpr size_t kMaxHeader = 64u << 10;
 
 Result<DataSet> ReadDataList(const std::string& path) {
@@ -82,6 +85,23 @@ bool IsCopyPlace(const DataPlace& place) { return BaseName(place.state).starts_w
 
 Status EndCopy(const DataPlace& place) {
   return IsCopyPlace(place) ? RemoveTree(place.state) : Status();
+}
+
+Status RemoveOtherCopies(const DataPlace& place) {
+  if (!IsCopyPlace(place)) return {};
+  TENON_TRY(const auto names, ListDir(place.folder));
+  for (const std::string& name : names) {
+    const DataPlace other{place.folder, JoinPath(place.folder, name), place.name};
+    struct stat info {};
+    if (!IsCopyPlace(other) || other.state == place.state ||
+        ::lstat(other.state.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) ||
+        info.st_mtime + kJustBegunS > ::time(nullptr)) {
+      continue;
+    }
+    const auto lock = FileLock::Take(other.Of(".lock"), /*wait=*/false);
+    if (lock.ok()) TENON_TRY_VOID(RemoveTree(other.state));
+  }
+  return {};
 }
 
 Result<DataSet> ReadDataSet(const DataPlace& place, DataHeader* header) {

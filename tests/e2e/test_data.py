@@ -6,6 +6,7 @@ import os
 import signal
 import struct
 import subprocess
+import time
 
 import pytest
 
@@ -261,3 +262,26 @@ def test_a_full_disk_there_is_said_and_the_old_set_stays(far, faces):
     assert done.code == 4 and "space" in done.err.lower(), repr(done)
     [listed] = far.tenon.json("data", "list", "-t", "far", "--json", cwd=folder)
     assert listed["complete"] and listed["files"] == 22
+    # Nothing of it stays in the way of the next one, not even a byte is free for.
+    (faces / "huge.bin").unlink()
+    (faces / "train/0.txt").write_text("changed\n")
+    put = far.tenon.json("data", "put", faces, "-t", "far", "--json", cwd=folder)
+    assert put["files"] == 22 and put["sent_files"] == 1
+    [listed] = far.tenon.json("data", "list", "-t", "far", "--json", cwd=folder)
+    assert listed["complete"] and same(faces, listed["path"])
+
+
+def test_what_a_copy_left_goes_with_the_next_one_and_is_nobodys_data(tenon, local, faces, tmp_path):
+    """Its files have changed since, so it cannot go on."""
+    tenon.run("data", "put", faces, "-t", "local", cwd=local).ok()
+    left = tmp_path / "got/.tenon-copy-0123456789abcdef/copy.incoming"
+    left.mkdir(parents=True)
+    (left / "0.part").write_bytes(b"x" * 1000)
+    long_ago = time.time() - 3600
+    os.utime(left.parent, (long_ago, long_ago))
+    tenon.run("data", "get", "faces", tmp_path / "got", "-t", "local", cwd=local).ok()
+    assert same(faces, tmp_path / "got")
+    left.mkdir(parents=True)
+    (left / "0.part").write_bytes(b"x" * 1000)
+    put = tenon.json("data", "put", tmp_path / "got", "--name", "back", "-t", "local", "--json", cwd=local)
+    assert put["files"] == 22

@@ -208,6 +208,19 @@ def test_cp_brings_files_there_and_back_with_their_modes(far, tmp_path):
     assert not [p for root in (far.user.home, tmp_path) for p in root.rglob(".tenon-copy-*")]
 
 
+def test_cp_names_what_it_leaves_out(far, tmp_path):
+    folder = far.attached()
+    (tmp_path / "source/data").mkdir(parents=True)
+    (tmp_path / "source/data/x").write_text("x")
+    (tmp_path / "source/current").symlink_to("data")
+    (tmp_path / "source/broken").symlink_to("gone")
+    told = far.tenon.run("cp", tmp_path / "source", "far:source", cwd=folder).ok()
+    assert "left out, because only files can be copied: " in told.err and "current" in told.err and "broken" in told.err, repr(told)
+    (far.user.home / "source/link").symlink_to("/etc")
+    told = far.tenon.run("cp", "far:source", tmp_path / "back", cwd=folder).ok()
+    assert "left out, because only files can be copied: link" in told.err, repr(told)
+
+
 def test_cp_into_and_out_of_the_folder_of_a_run(far, tmp_path):
     go = far.user.home / "go"
     folder = far.attached("import os\nos.symlink('/var/tmp', 'way')\n" + waiter(go))

@@ -199,6 +199,23 @@ raise SystemExit(1)
     assert (run.folder / "work/outputs/deep/model.bin").exists()
 
 
+def test_symlinks_in_outputs_become_what_they_lead_to(runner):
+    script = r"""
+import os
+os.makedirs("ckpt")
+open("ckpt/best.pt", "w").write("precious")
+open("outputs/model_10.bin", "w").write("ten")
+os.symlink("model_10.bin", "outputs/latest")
+os.symlink(os.path.abspath("ckpt/best.pt"), "outputs/best.pt")
+os.symlink("../ckpt", "outputs/all")
+os.symlink("/etc/passwd", "outputs/passwd")
+"""
+    journal = runner.new(script).start().wait()
+    files = {f["path"]: f["size"] for r in journal.of("artifacts") for f in r.json["files"]}
+    assert files == {"outputs/model_10.bin": 3, "outputs/latest": 3, "outputs/best.pt": 8, "outputs/all/best.pt": 8}
+    assert any("symlinks" in n.json["text"] and "passwd" in n.json["text"] for n in journal.of("notice"))
+
+
 def test_many_outputs_make_records_of_a_thousand(runner):
     script = "for i in range(2500):\n    open('outputs/%d' % i, 'w').close()\n"
     journal = runner.start(script).wait()

@@ -346,6 +346,24 @@ raise SystemExit(4)
     assert "recording stopped" in told or "No space" in told or "full" in told, told
 
 
+def test_outputs_that_a_full_disk_keeps_there_are_told_of(far_on, sshd):
+    """Also when there is not even room for a notice."""
+    runs = far_on(sshd, small_home(sshd, "64m"))
+    folder = runs.attached("""
+import sys
+with open("outputs/model.bin", "wb", buffering=0) as file:
+    try:
+        while True: file.write(bytes(1 << 16))
+    except OSError as why: print(why, flush=True)
+sys.stdout.write("x" * 1_000_000)
+""")
+    done = runs.submit(folder)
+    assert "outputs could not be collected" in done.err and "work/outputs" in done.err, repr(done)
+    shown = runs.tenon.run("show", "last", cwd=folder).ok()
+    assert "they are kept in" in shown.out, shown.out
+    assert runs.far_files("work/outputs/model.bin")
+
+
 def test_two_clients_see_the_same(far):
     """The second one has the project and access, and nothing else."""
     go = far.user.home / "go"

@@ -181,6 +181,57 @@ def test_a_retry_whose_answer_is_lost_is_not_started_twice(far_on, sshd):
         runs.user.kill_processes()
 
 
+def test_of_two_clients_that_look_after_a_restart_one_starts_it_again(far):
+    """Also long afterwards, and also one that was not there at the time."""
+    folder = far.attached(SLEEPER)
+    first = far.submit(folder, "-a", "--retries", "1", "main.py").ok().out.strip()
+    wait_until(far.runners, 30, "the runner")
+    other = far.another_client()
+    copy = other.scratch / "proj"
+    shutil.copytree(folder, copy)
+    try:
+        far.attach(copy, "--force", tenon=other).ok()
+        other.run("runs", "fetch", "-t", "far", first, cwd=copy).ok()
+        far.server.reboot()
+        assert "started again as" in other.run("status", first, cwd=copy, timeout=120).ok().err
+        looked = far.tenon.run("status", first, cwd=folder, timeout=120).ok()
+        assert "another client has started" in looked.err, repr(looked)
+        again = far.tenon.run("status", first, cwd=folder).ok()
+        assert "restarted" not in again.err, repr(again)
+        assert len(far.runners()) == 1 and len(far.far_runs()) == 2
+    finally:
+        assert not other.cleanup()
+        far.tenon.cleanup()
+        far.user.kill_processes()
+
+
+def test_a_download_goes_and_looks_first(far, tmp_path):
+    go = far.user.home / "go"
+    folder = far.attached(waiter(go))
+    far.submit(folder, "-a", "main.py").ok()
+    early = far.tenon.run("history", "download", "-r", "last", "-d", tmp_path / "early", cwd=folder).ok()
+    assert "its outputs are collected when it ends" in early.err, repr(early)
+    far.user.write("go", "")
+    wait_until(lambda: not far.runners(), 60, "the end of the run")
+    done = far.tenon.run("history", "download", "-r", "last", "-d", tmp_path / "late", cwd=folder).ok()
+    assert (tmp_path / "late/outputs/partial.txt").exists(), repr(done)
+
+
+def test_what_is_here_is_shown_after_a_detach(far, tmp_path):
+    folder = far.attached(waiter(far.user.home / "go"))
+    watcher = far.start(folder)
+    watcher.wait_for("begin")
+    run_id = far.last(folder)["run_id"]
+    watcher.kill()
+    far.tenon.run("computetarget", "detach", "far", "--yes", "--force", cwd=folder).ok()
+    for words in (["logs", run_id], ["status", run_id], ["history", "download", "-r", run_id, "-d", tmp_path / "got"]):
+        shown = far.tenon.run(*words, cwd=folder).ok()
+        assert "last heard" in shown.err and "is not known here" in shown.err, repr(shown)
+    assert far.tenon.run("logs", run_id, cwd=folder).ok().out == "begin\n"
+    far.tenon.cleanup()
+    far.user.kill_processes()
+
+
 def test_a_machine_that_does_not_let_us_in_any_more_is_told(far):
     folder = far.attached(waiter(far.user.home / "go"))
     far.submit(folder, "-a", "main.py").ok()

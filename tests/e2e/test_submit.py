@@ -275,6 +275,11 @@ def test_a_script_that_no_run_gets_is_refused(tenon, project):
     assert tenon.run("submit", "same/train.py", cwd=folder).ok().out == "3\n"
 
 
+def test_a_script_whose_name_begins_with_a_dash(tenon, project):
+    folder = project(files={"-x.py": "import sys; print(sys.argv[1:])\n"})
+    assert tenon.run("submit", "./-x.py", "-y", cwd=folder).ok().out == "['-y']\n"
+
+
 def test_dry_run_explains_and_changes_nothing(tenon, project):
     folder = project()
     done = tenon.run("submit", "--dry-run", "--explain", "main.py", "--x", "1", cwd=folder).ok()
