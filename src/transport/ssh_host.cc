@@ -267,6 +267,7 @@ Status SshHost::StartAgent() {
   }
   TENON_TRY(PipedProcess process, ssh_.OpenShared(command));
   agent_ = std::make_unique<Agent>(std::move(process));
+  started_us_ = SystemClock().MonotonicUs();
   return {};
 }
 
@@ -311,13 +312,18 @@ Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
   if (!agent_) return Unavailable("the link to " + Describe() + " is gone");
   const int64_t deadline = SystemClock().MonotonicUs() + timeout_us;
   for (;;) {
-    auto frame = agent_->Receive(std::max<int64_t>(deadline - SystemClock().MonotonicUs(), 0));
+    const int64_t greet_by =
+        agent_->greeted() || pushed_ ? deadline : started_us_ + options_.greet_us;
+    auto frame = agent_->Receive(
+        std::max<int64_t>(std::min(deadline, greet_by) - SystemClock().MonotonicUs(), 0));
     if (agent_->greeted()) {
       unheard_.clear();
       has_heard_ = true;
       refusals_ = 0;
     }
-    if (frame.ok()) {
+    const bool hangs = frame.ok() && !*frame && !agent_->greeted() && !pushed_ &&
+                       SystemClock().MonotonicUs() >= greet_by;
+    if (frame.ok() && !hangs) {
       // The stream is over, or was never begun.
       if (*frame &&
           (json::GetBool((*frame)->head, "end") || json::GetBool((*frame)->head, "skipped"))) {
@@ -326,11 +332,11 @@ Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
       return frame;
     }
     const bool greeted = agent_->greeted();
-    bool missing = false;
-    Error error = Explain(std::move(frame).error(), &missing);
+    bool missing = hangs;
+    Error error = hangs ? Unavailable("") : Explain(std::move(frame).error(), &missing);
     const bool push = missing && !pushed_;
     // No session over the shared connection: an ssh of its own opens another one, or knows why not.
-    const bool alone = agent_->refused();
+    const bool alone = !hangs && agent_->refused();
     if (alone) ssh_.ShareNoMore();
     const bool again = alone || (!greeted && error.kind == ErrorKind::kUnavailable &&
                                  ssh_.Shared() && ++refusals_ < kRefusals);

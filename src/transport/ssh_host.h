@@ -32,6 +32,9 @@ struct SshHostOptions {
   std::string machine;
   // While the program is sent: bytes so far and in all.
   std::function<void(uint64_t done, uint64_t total)> on_push;
+  // An agent that has not greeted after so long hangs, or the login has not come to it: the program
+  // is put there again, and what the login does instead is found out.
+  int64_t greet_us = 45'000'000;
 };
 
 // A machine over SSH. An agent of ours, <root>/bin/tenon-runner-<hash>, carries out the calls over
@@ -101,6 +104,7 @@ class SshHost : public Host, public FrameLink {
   std::optional<Error> denied_;
   bool has_heard_ = false, has_sent_ = false;
   bool streaming_ = false;  // a `follow` is under way, whose frames are no answers
+  int64_t started_us_ = 0;  // the agent; by the monotonic clock
   int refusals_ = 0;        // in a row, of a machine that is up
   bool pushed_ = false;     // by this object: a second time would not help
 };
