@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/command.h"
 #include "cli/print.h"
+#include "cli/request_options.h"
 #include "cli/run_json.h"
 #include "cli/run_option.h"
 #include "cli/watch.h"
@@ -23,6 +26,9 @@ Result<int> Act(Session& session, const Options& options) {
   const std::string& run_id = before.spec.id;
   TENON_TRY(engine::Context * context, session.Context());
   engine::CancelOptions cancel;
+  char machine[256] = "";
+  (void)::gethostname(machine, sizeof machine - 1);
+  cancel.who = UserName(session) + " on " + machine;
   TENON_TRY(cancel.grace_us, ParseTime("--grace", options.grace));
   cancel.wait = !options.no_wait;
   TENON_TRY(const journal::RunView run, engine::Cancel(*context, run_id, cancel));

@@ -96,7 +96,11 @@ Result<EngineAddress> FromUsualPlaces(const Environment& environment) {
     if (there.empty()) there = socket;
   }
   if (!there.empty()) return EngineAddress{there, "the usual place"};
-  return NotFound("there is no container engine on this machine: no socket of Docker or Podman")
+  // By its name: whoever reads this may sit at another one.
+  char name[256] = "this machine";
+  (void)::gethostname(name, sizeof name - 1);
+  return NotFound("there is no container engine on " + std::string(name) +
+                  ": no socket of Docker or Podman")
       .WithHint(std::string(kHowToGetOne));
 }
 

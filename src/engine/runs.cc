@@ -318,7 +318,7 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
   launch::CancelRequest request;
   request.run_id = run_id;
   request.grace_us = options.grace_us;
-  request.who = client;
+  request.who = options.who.empty() ? client : options.who;
   TENON_TRY(const Place place, context.At(run.spec.host));
   auto asked = place.launch->Cancel(request);
   if (!asked.ok() && IsLostThere(context, place, run, asked.error())) {

@@ -55,6 +55,7 @@ Result<journal::RunView> GetRun(Context& context, const std::string& run_id,
 struct CancelOptions {
   std::optional<int64_t> grace_us;  // nullopt: the run's own
   bool wait = true;
+  std::string who;  // for the reason; "" = the client's id
 };
 Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
                                 const CancelOptions& options);
