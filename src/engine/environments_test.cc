@@ -76,6 +76,7 @@ class EnvironmentsTest : public testing::Test {
     context_.clock = &clock_;
     context_.version = "test";
     EXPECT_TRUE(MakeDirs(project_).ok());
+    EXPECT_TRUE(WriteFileAtomically(project_ + "/main.py", "", 0644, Durability::kProcess).ok());
     launch_.on_start = [this](const launch::StartRequest& request) { return Carry(request.spec); };
   }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/output_links.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "base/file.h"
+#include "snapshot/data_folder.h"
 
 namespace tenon::runner {
 namespace {
@@ -28,9 +28,8 @@ bool IsAtOrBelow(const std::string& path, const std::string& folder) {
 // The same bytes under another name, without a copy where the file system can do that.
 Status SameFile(const std::string& from, const std::string& to) {
   if (::link(from.c_str(), to.c_str()) == 0) return {};
-  std::error_code failed;
-  std::filesystem::copy_file(from, to, failed);
-  return failed ? Status(FromErrno("copying " + from, failed.value())) : Status();
+  TENON_TRY(const UniqueFd source, OpenFile(from, O_RDONLY | O_NOFOLLOW));
+  return snapshot::CopyFile(source.get(), to, Durability::kProcess);
 }
 
 // Files and folders; a symlink in there to a file of the run becomes the file, others are not in

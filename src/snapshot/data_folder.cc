@@ -53,24 +53,6 @@ Status HashInto(int fd, uint64_t bytes, Sha256* sha, const DataLooked& looked) {
   return {};
 }
 
-// A copy of a file, sharing its blocks where the file system can.
-Status CopyFile(int from, const std::string& to, Durability durability) {
-  TENON_TRY(UniqueFd out, OpenFile(to, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600));
-  if (::ioctl(out.get(), kCloneFile, from) != 0) {
-    std::string buffer(kDataPiece, '\0');
-    for (uint64_t at = 0;;) {
-      TENON_TRY(const size_t count, ReadAt(from, buffer, at));
-      if (count == 0) break;
-      TENON_TRY_VOID(WriteAllAt(out.get(), std::string_view(buffer).substr(0, count), at));
-      at += count;
-    }
-  }
-  if (durability == Durability::kPowerLoss && ::fdatasync(out.get()) != 0) {
-    return FromErrno("writing " + to, errno);
-  }
-  return {};
-}
-
 // Lines "stat words <blank> path" beside a list.
 std::unordered_map<std::string, std::string> ReadStats(const std::string& path) {
   std::unordered_map<std::string, std::string> stats;
@@ -95,6 +77,23 @@ std::vector<DataFile>::const_iterator AtOrAfter(const DataSet& set, std::string_
 }
 
 }  // namespace
+
+Status CopyFile(int from, const std::string& to, Durability durability) {
+  TENON_TRY(UniqueFd out, OpenFile(to, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600));
+  if (::ioctl(out.get(), kCloneFile, from) != 0) {
+    std::string buffer(kDataPiece, '\0');
+    for (uint64_t at = 0;;) {
+      TENON_TRY(const size_t count, ReadAt(from, buffer, at));
+      if (count == 0) break;
+      TENON_TRY_VOID(WriteAllAt(out.get(), std::string_view(buffer).substr(0, count), at));
+      at += count;
+    }
+  }
+  if (durability == Durability::kPowerLoss && ::fdatasync(out.get()) != 0) {
+    return FromErrno("writing " + to, errno);
+  }
+  return {};
+}
 
 struct DataReceiver::Incoming {
   size_t file = 0;

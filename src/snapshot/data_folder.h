@@ -51,6 +51,9 @@ Result<DataPlace> CopyPlaceIn(const std::string& folder, const DataSet& set);
 Status EndCopy(const DataPlace& place);
 bool IsCopyPlace(const DataPlace& place);
 
+// A copy of a file, sharing its blocks where the file system can.
+Status CopyFile(int from, const std::string& to, Durability durability);
+
 // Bytes that were read again to see what is there, now and then; called from the same thread.
 using DataLooked = std::function<Status(uint64_t bytes)>;
 

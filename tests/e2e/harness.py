@@ -288,8 +288,10 @@ class Tenon:
             if process.poll() is None:
                 process.kill()
         deadline = time.monotonic() + 10
+        looks = 0  # in a row that found nothing: one that is just starting a program has no environment
         while True:
             left = self.processes()
+            looks = 0 if left else looks + 1
             for pid in left:
                 try:
                     os.kill(pid, signal.SIGKILL)
@@ -297,7 +299,7 @@ class Tenon:
                     pass
             for process in self._started:
                 process.poll()
-            if not left or time.monotonic() > deadline:
+            if looks == 2 or time.monotonic() > deadline:
                 break
             time.sleep(0.02)
         for process in self._started:
