@@ -18,6 +18,7 @@ open("outputs/saved/variables/data", "w").write("v" * 1000)
 open("outputs/run.sh", "w").write("#!/bin/sh\\n")
 os.chmod("outputs/run.sh", 0o755)
 os.symlink("model.pkl", "outputs/latest")
+os.symlink("/etc/passwd", "outputs/away")
 print("done")
 """
 MODEL = random.Random(7).randbytes(2_000_000)
@@ -142,6 +143,13 @@ def test_downloading_again_changes_nothing_and_never_overwrites(tenon, ran):
         assert (folder / "got" / file).read_bytes() != b"precious"
 
 
+def test_a_link_to_an_output_is_promoted_as_what_it_leads_to(tenon, ran):
+    folder, run = ran
+    promote(tenon, folder, run, "outputs/latest", "newest").ok()
+    tenon.run("asset", "download", "-l", "assets/newest.link", "-d", "got", cwd=folder).ok()
+    assert MODEL in tree(folder / "got").values()
+
+
 def test_log_can_be_promoted(tenon, ran):
     folder, run = ran
     promote(tenon, folder, run, "driver_log", "log").ok()
@@ -153,6 +161,7 @@ def test_log_can_be_promoted(tenon, ran):
 @pytest.mark.parametrize("path,code,says", [
     ("outputs/modle.pkl", 3, "did you mean outputs/model.pkl?"),
     ("outputs/../main.py", 3, "no artifact"),
+    ("outputs/away", 3, "no artifact"),
     ("main.py", 3, "it has: control_log"),
 ])
 def test_wrong_artifact_is_named_and_nothing_is_written(tenon, ran, path, code, says):

@@ -371,11 +371,7 @@ def test_two_clients_see_the_same(far):
     first = far.start(folder)
     first.wait_for("begin")
     run = far.last(folder)["run_id"]
-    other = far.another_client()
-    copy = other.scratch / "proj"
-    shutil.copytree(folder, copy)
-    try:
-        far.attach(copy, "--force", tenon=other).ok()
+    with far.somebody_else(folder) as (other, copy):
         other.run("runs", "fetch", "-t", "far", run, cwd=copy).ok()
         second = other.start("logs", "-f", run, cwd=copy)
         second.wait_for("begin")
@@ -384,8 +380,6 @@ def test_two_clients_see_the_same(far):
         assert second.wait().out == first.out == "begin\nend\n"
         theirs = other.json("history", "last", "-o", "json", cwd=copy)
         assert (theirs["run_id"], theirs["status"]) == (run, "Failed")
-    finally:
-        assert not other.cleanup()
 
 
 def test_client_gone_for_good_another_takes_over(far):

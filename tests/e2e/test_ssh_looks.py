@@ -186,11 +186,7 @@ def test_of_two_clients_that_look_after_a_restart_one_starts_it_again(far):
     folder = far.attached(SLEEPER)
     first = far.submit(folder, "-a", "--retries", "1", "main.py").ok().out.strip()
     wait_until(far.runners, 30, "the runner")
-    other = far.another_client()
-    copy = other.scratch / "proj"
-    shutil.copytree(folder, copy)
-    try:
-        far.attach(copy, "--force", tenon=other).ok()
+    with far.somebody_else(folder) as (other, copy):
         other.run("runs", "fetch", "-t", "far", first, cwd=copy).ok()
         far.server.reboot()
         assert "started again as" in other.run("status", first, cwd=copy, timeout=120).ok().err
@@ -199,10 +195,8 @@ def test_of_two_clients_that_look_after_a_restart_one_starts_it_again(far):
         again = far.tenon.run("status", first, cwd=folder).ok()
         assert "restarted" not in again.err, repr(again)
         assert len(far.runners()) == 1 and len(far.far_runs()) == 2
-    finally:
-        assert not other.cleanup()
-        far.tenon.cleanup()
-        far.user.kill_processes()
+    far.tenon.cleanup()
+    far.user.kill_processes()
 
 
 def test_a_download_goes_and_looks_first(far, tmp_path):

@@ -2,7 +2,9 @@
 """What the tests with other machines share: projects with a target on a server of the tests' own, attached and used through
 the command line as a user would."""
 
+import contextlib
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -93,6 +95,18 @@ class SshRuns:
         folder = self.scratch / name
         folder.mkdir()
         return harness.Tenon(self.tenon.binary, folder / "tenon-home", folder)
+
+    @contextlib.contextmanager
+    def somebody_else(self, folder):
+        """Another client, and its copy of the project: it has access to the machine, and knows nothing else of it."""
+        other = self.another_client()
+        copy = other.scratch / folder.name
+        shutil.copytree(folder, copy)
+        try:
+            self.attach(copy, "--force", tenon=other).ok()
+            yield other, copy
+        finally:
+            assert not other.cleanup()
 
     def far_files(self, pattern):
         """Below our folder on the host, wherever it is. Folders may come and go meanwhile."""
