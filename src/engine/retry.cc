@@ -54,7 +54,8 @@ Result<std::optional<std::string>> RetryAfterRestart(Context& context, const std
     reporter.OnNotice({run::Level::kWarning,
                        "the machine was restarted; another client has started " + run_id +
                            " again as " + ForTerminal(other),
-                       "`tenon runs fetch " + ShellQuote(other) + "` brings it here"});
+                       "`tenon runs fetch -t " + ShellQuote(run.spec.target) + " " +
+                           ShellQuote(other) + "` brings it here"});
     return std::optional<std::string>();
   }
   std::string recorded;

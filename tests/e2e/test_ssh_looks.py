@@ -3,6 +3,7 @@
 there, when their machine cannot be reached any more or has forgotten them."""
 
 import os
+import re
 import shutil
 import threading
 
@@ -192,6 +193,8 @@ def test_of_two_clients_that_look_after_a_restart_one_starts_it_again(far):
         assert "started again as" in other.run("status", first, cwd=copy, timeout=120).ok().err
         looked = far.tenon.run("status", first, cwd=folder, timeout=120).ok()
         assert "another client has started" in looked.err, repr(looked)
+        hint = re.search(r"`tenon (runs fetch -t far \S+)` brings it here", looked.err)[1]
+        far.tenon.run(*hint.split(), cwd=folder).ok()
         again = far.tenon.run("status", first, cwd=folder).ok()
         assert "restarted" not in again.err, repr(again)
         assert len(far.runners()) == 1 and len(far.far_runs()) == 2
