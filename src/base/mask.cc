@@ -4,26 +4,227 @@
 // inside a covered stretch, looking for a secret that reaches further. The result does not depend
 // on how the stream is cut: a place is decided only when no secret can still begin there and end
 // beyond the text.
+//
+// Escaped forms are not listed: which characters a program escapes, and how, is its own choice, so
+// a secret has more forms than can be written down. Instead the text is read as an escaped one, and
+// what comes out of that is compared. Each style gives a text one reading, so there is nothing to
+// try twice; and a style is tried only at places where the text has one of its marks, so ordinary
+// lines cost what they did. The patterns are sorted, and a reading narrows the range of those that
+// still fit, byte by byte: a key file of a thousand lines costs hardly more than one password.
 #include "base/mask.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "base/text.h"
 
 namespace tenon {
 
-Masker::Masker(std::vector<std::string> secrets) : secrets_(std::move(secrets)), pairs_(1 << 16) {
-  std::erase_if(secrets_, [](const std::string& secret) { return secret.empty(); });
-  std::sort(secrets_.begin(), secrets_.end(), [](const std::string& a, const std::string& b) {
-    return a.size() != b.size() ? a.size() > b.size() : a < b;
-  });
-  secrets_.erase(std::unique(secrets_.begin(), secrets_.end()), secrets_.end());
-  for (const std::string& secret : secrets_) {
-    size_t first = static_cast<unsigned char>(secret[0]);
-    starts_[first] = true;
-    for (size_t second = 0; second < 256; ++second) {
-      bool fits = secret.size() == 1 || static_cast<unsigned char>(secret[1]) == second;
-      if (fits) pairs_[first << 8 | second] = true;
-    }
+enum class Masker::Style : unsigned char {
+  kRaw,
+  kText,     // backslashes; \xe9 is the character
+  kBytes,    // backslashes; \xe9 is the byte
+  kPercent,  // %2F
+  kForm,     // %2F, and + is a blank
+};
+
+// What is at the beginning of a text.
+struct Masker::Found {
+  size_t length = 0;       // of the longest secret there; 0: none
+  bool undecided = false;  // the text ends before it is known whether a (longer) one is there
+  bool backslash = false, percent = false;  // marks that were seen on the way
+};
+
+namespace {
+
+std::string_view WithoutLineEnds(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  return text;
+}
+
+// The forms of a secret that are looked for, each in every style.
+void AddPatterns(std::string_view secret, std::vector<std::string>* patterns) {
+  if (secret.empty()) return;
+  patterns->emplace_back(secret);
+  const std::string_view body = WithoutLineEnds(secret);
+  if (body.size() >= kShortestSecret) patterns->emplace_back(body);
+  if (body.find('\n') == std::string_view::npos) return;
+  for (const std::string& whole : Split(body, '\n')) {
+    const std::string_view line = Trim(whole);
+    const bool frame = line.starts_with("-----BEGIN ") || line.starts_with("-----END ");
+    if (line.size() >= kShortestSecretLine && !frame) patterns->emplace_back(line);
   }
+}
+
+// The letter behind a backslash that stands for a byte; nullopt: there is none.
+std::optional<char> Escaped(char letter) {
+  switch (letter) {
+    case '"':
+    case '\'':
+    case '\\':
+    case '/':
+      return letter;
+    case 'a':
+      return '\a';
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'v':
+      return '\v';
+    default:
+      return std::nullopt;
+  }
+}
+
+constexpr std::string_view kEscapeLetters = "\"'\\/abfnrtv";
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+std::optional<uint32_t> HexValue(char c) {
+  if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
+  const size_t at = kHexDigits.find(c);
+  if (at == std::string_view::npos) return std::nullopt;
+  return static_cast<uint32_t>(at);
+}
+
+// One character of an escaped text, read.
+struct Unit {
+  enum class Kind { kRead, kWrong, kCut };  // kCut: the text ends in the middle of it
+  Kind kind = Kind::kRead;
+  size_t length = 1;
+  unsigned char count = 1;
+  char bytes[4] = {};
+};
+
+Unit OneByte(char byte, size_t length) {
+  Unit unit;
+  unit.length = length;
+  unit.bytes[0] = byte;
+  return unit;
+}
+
+Unit Not(Unit::Kind kind) {
+  Unit unit;
+  unit.kind = kind;
+  return unit;
+}
+
+Unit Character(char32_t code, size_t length) {
+  if (code > 0x10ffff) return Not(Unit::Kind::kWrong);
+  std::string bytes;
+  AppendUtf8(bytes, code);
+  Unit unit;
+  unit.length = length;
+  unit.count = static_cast<unsigned char>(std::min(bytes.size(), sizeof unit.bytes));
+  std::copy_n(bytes.begin(), unit.count, unit.bytes);
+  return unit;
+}
+
+// So many digits from `at` on.
+Unit::Kind ReadHex(std::string_view text, size_t at, size_t digits, uint32_t* value) {
+  *value = 0;
+  for (size_t i = at; i < at + digits; ++i) {
+    if (i >= text.size()) return Unit::Kind::kCut;
+    const auto digit = HexValue(text[i]);
+    if (!digit) return Unit::Kind::kWrong;
+    *value = *value << 4 | *digit;
+  }
+  return Unit::Kind::kRead;
+}
+
+Unit ReadPercent(std::string_view text) {
+  uint32_t value;
+  const Unit::Kind kind = ReadHex(text, 1, 2, &value);
+  return kind == Unit::Kind::kRead ? OneByte(static_cast<char>(value), 3) : Not(kind);
+}
+
+// `\ud83d\ude00` is one character.
+Unit ReadSurrogates(std::string_view text, uint32_t high) {
+  constexpr std::string_view kSecond = "\\u";
+  const std::string_view rest = text.substr(6);
+  if (rest.size() < kSecond.size()) {
+    return Not(kSecond.starts_with(rest) ? Unit::Kind::kCut : Unit::Kind::kWrong);
+  }
+  uint32_t low;
+  if (!rest.starts_with(kSecond)) return Not(Unit::Kind::kWrong);
+  if (const auto kind = ReadHex(rest, 2, 4, &low); kind != Unit::Kind::kRead) return Not(kind);
+  if (low < 0xdc00 || low > 0xdfff) return Not(Unit::Kind::kWrong);
+  return Character(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00), 12);
+}
+
+Unit ReadBackslash(std::string_view text, bool x_is_byte) {
+  if (text.size() < 2) return Not(Unit::Kind::kCut);
+  if (const auto byte = Escaped(text[1])) return OneByte(*byte, 2);
+  const size_t digits = text[1] == 'x' ? 2 : text[1] == 'u' ? 4 : text[1] == 'U' ? 8 : 0;
+  if (digits == 0) return Not(Unit::Kind::kWrong);
+  uint32_t value;
+  if (const auto kind = ReadHex(text, 2, digits, &value); kind != Unit::Kind::kRead) {
+    return Not(kind);
+  }
+  if (digits == 2 && x_is_byte) return OneByte(static_cast<char>(value), 4);
+  if (digits == 4 && value >= 0xd800 && value <= 0xdbff) return ReadSurrogates(text, value);
+  // How Python writes a byte that is no text.
+  if (digits == 4 && value >= 0xdc80 && value <= 0xdcff)
+    return OneByte(static_cast<char>(value), 6);
+  return Character(value, 2 + digits);
+}
+
+}  // namespace
+
+bool IsMaskable(std::string_view secret) {
+  return WithoutLineEnds(secret).size() >= kShortestSecret;
+}
+
+Masker::Masker(const std::vector<std::string>& secrets) {
+  for (const std::string& secret : secrets) AddPatterns(secret, &patterns_);
+  std::sort(patterns_.begin(), patterns_.end());
+  patterns_.erase(std::unique(patterns_.begin(), patterns_.end()), patterns_.end());
+  if (patterns_.empty()) return;
+  pairs_.resize(1 << 16);
+  for (const std::string& pattern : patterns_) AddStart(pattern);
+}
+
+size_t Masker::shortest() const {
+  size_t shortest = 0;
+  for (const std::string& pattern : patterns_) {
+    if (shortest == 0 || pattern.size() < shortest) shortest = pattern.size();
+  }
+  return shortest;
+}
+
+// Notes the two bytes with which the pattern begins, in any style.
+void Masker::AddStart(std::string_view pattern) {
+  auto add = [this](char first, char second) {
+    const auto high = static_cast<unsigned char>(first);
+    starts_[high] = true;
+    pairs_[static_cast<size_t>(high) << 8 | static_cast<unsigned char>(second)] = true;
+  };
+  const char first = pattern[0];
+  auto add_behind = [&](char start) {
+    if (pattern.size() == 1) {
+      for (int second = 0; second < 256; ++second) add(start, static_cast<char>(second));
+      return;
+    }
+    add(start, pattern[1]);
+    add(start, '\\');
+    add(start, '%');
+    if (pattern[1] == ' ') add(start, '+');
+  };
+  add_behind(first);
+  if (first == ' ') add_behind('+');
+  for (const char letter : std::string_view("uUx")) add('\\', letter);
+  for (const char letter : kEscapeLetters) {
+    if (Escaped(letter) == first) add('\\', letter);
+  }
+  const char digit = kHexDigits[static_cast<unsigned char>(first) >> 4];
+  add('%', digit);
+  if (digit >= 'a') add('%', static_cast<char>(digit - 'a' + 'A'));
 }
 
 // The first place from `i` on where a secret may begin. Two bytes are looked at, because the first
@@ -36,6 +237,70 @@ size_t Masker::NextCandidate(std::string_view text, size_t i) const {
     if (pairs_[pair]) return i;
   }
   return starts_[pair & 0xff] ? i : text.size();
+}
+
+// Reads the text in one style, as long as a pattern fits.
+Masker::Found Masker::Walk(std::string_view text, Style style) const {
+  Found found;
+  auto low = patterns_.begin(), high = patterns_.end();
+  size_t depth = 0, at = 0;  // in the pattern, in the text
+  for (;;) {
+    // All in the range begin with what was read; the first of them may be just that.
+    if (low != high && low->size() == depth) {
+      found.length = at;
+      ++low;
+    }
+    if (low == high) return found;
+    if (at >= text.size()) {
+      found.undecided = true;
+      return found;
+    }
+    const char c = text[at];
+    found.backslash |= c == '\\';
+    found.percent |= c == '%' || c == '+';
+    Unit unit;
+    if (c == '\\' && (style == Style::kText || style == Style::kBytes)) {
+      unit = ReadBackslash(text.substr(at), style == Style::kBytes);
+    } else if (c == '%' && (style == Style::kPercent || style == Style::kForm)) {
+      unit = ReadPercent(text.substr(at));
+    } else {
+      unit.bytes[0] = c == '+' && style == Style::kForm ? ' ' : c;
+    }
+    if (unit.kind != Unit::Kind::kRead) {
+      found.undecided = unit.kind == Unit::Kind::kCut;
+      return found;
+    }
+    at += unit.length;
+    for (size_t i = 0; i < unit.count && low != high; ++i, ++depth) {
+      if (low->size() == depth && ++low == high) break;  // ends within a character
+      const auto byte = static_cast<unsigned char>(unit.bytes[i]);
+      low = std::lower_bound(low, high, byte, [&](const std::string& pattern, unsigned char b) {
+        return static_cast<unsigned char>(pattern[depth]) < b;
+      });
+      high = std::upper_bound(low, high, byte, [&](unsigned char b, const std::string& pattern) {
+        return b < static_cast<unsigned char>(pattern[depth]);
+      });
+    }
+  }
+}
+
+Masker::Found Masker::Look(std::string_view text) const {
+  Found found = Walk(text, Style::kRaw);
+  auto also = [&](Style style) {
+    const Found other = Walk(text, style);
+    found.length = std::max(found.length, other.length);
+    found.undecided |= other.undecided;
+  };
+  // Up to where the patterns stop to fit, a text without marks reads the same in every style.
+  if (found.backslash) {
+    also(Style::kText);
+    also(Style::kBytes);
+  }
+  if (found.percent) {
+    also(Style::kPercent);
+    also(Style::kForm);
+  }
+  return found;
 }
 
 // `covered`: how many bytes from the front of `text` lie under a "***" already written; afterwards
@@ -52,22 +317,12 @@ std::string Masker::Scan(std::string_view text, bool at_end, size_t* used, size_
     i = candidate;
     if (i == text.size()) break;
 
-    std::string_view rest = text.substr(i);
-    bool undecided = false;
-    size_t match = 0;
-    for (const std::string& secret : secrets_) {
-      if (secret.size() > rest.size()) {
-        undecided |= !at_end && secret.starts_with(rest);
-      } else if (rest.starts_with(secret)) {
-        match = secret.size();
-        break;
-      }
-    }
-    if (match > 0) {
+    const Found found = Look(text.substr(i));
+    if (found.length > 0) {
       if (i >= cover) out += "***";
-      cover = std::max(cover, i + match);
+      cover = std::max(cover, i + found.length);
     }
-    if (undecided) break;
+    if (found.undecided && !at_end) break;
     if (i >= cover) out += text[i];
     ++i;
   }
@@ -77,7 +332,7 @@ std::string Masker::Scan(std::string_view text, bool at_end, size_t* used, size_
 }
 
 std::string Masker::Feed(std::string_view piece) {
-  if (secrets_.empty()) return std::string(piece);
+  if (patterns_.empty()) return std::string(piece);
   std::string joined;
   if (!held_.empty()) {
     joined = held_;
@@ -91,6 +346,7 @@ std::string Masker::Feed(std::string_view piece) {
 }
 
 std::string Masker::Flush() {
+  if (patterns_.empty()) return "";
   size_t used = 0;
   std::string out = Scan(held_, true, &used, &covered_);
   held_.clear();
@@ -99,7 +355,7 @@ std::string Masker::Flush() {
 }
 
 std::string Masker::Mask(std::string_view text) const {
-  if (secrets_.empty()) return std::string(text);
+  if (patterns_.empty()) return std::string(text);
   size_t used = 0, covered = 0;
   return Scan(text, true, &used, &covered);
 }

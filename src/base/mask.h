@@ -12,9 +12,22 @@ namespace tenon {
 
 // The shortest secret we agree to mask; shorter ones would turn ordinary text into asterisks.
 inline constexpr size_t kShortestSecret = 6;
+// The shortest line of a secret of several lines that is masked on its own.
+inline constexpr size_t kShortestSecretLine = 8;
+
+// Whether a value can be masked: it has kShortestSecret bytes or more, line ends at its end not
+// counted.
+bool IsMaskable(std::string_view secret);
 
 // Replaces every occurrence of a secret by "***", also when it is torn over several pieces of a
 // stream. One object per stream; not thread-safe.
+//
+// A secret is found as it is, without the line ends at its end, and, if it has several lines, in
+// each of its lines of kShortestSecretLine bytes or more (blanks around it not counted; lines that
+// begin a PEM block or end one are no secrets). Each of these is also found in the ways that
+// programs write strings, whichever of its characters they choose to escape: JSON's and Python's
+// backslashes (\n, \", \/, \u00e9, surrogates, \U0001f600, \xe9 for a character or for a byte) and
+// the percent signs of addresses (%2F, %2f, + for a blank).
 //
 // Bytes at the end of a piece that could be the beginning of a secret are held back until the next
 // piece or Flush() decides. Where two secrets match at one place the longer wins; occurrences that
@@ -23,9 +36,9 @@ inline constexpr size_t kShortestSecret = 6;
 class Masker {
  public:
   Masker() = default;
-  explicit Masker(std::vector<std::string> secrets);
+  explicit Masker(const std::vector<std::string>& secrets);
 
-  bool empty() const { return secrets_.empty(); }
+  bool empty() const { return patterns_.empty(); }
   std::string Feed(std::string_view piece);
   std::string Flush();  // what was held back; the stream has ended
   bool holding() const { return !held_.empty(); }
@@ -33,13 +46,22 @@ class Masker {
   // A whole text at once; independent of the stream state.
   std::string Mask(std::string_view text) const;
 
+  // A text with fewer bytes than this has no secret in it. 0: there are no secrets.
+  size_t shortest() const;
+
  private:
+  struct Found;
+  enum class Style : unsigned char;
+
+  void AddStart(std::string_view pattern);
   size_t NextCandidate(std::string_view text, size_t i) const;
+  Found Walk(std::string_view text, Style style) const;
+  Found Look(std::string_view text) const;
   std::string Scan(std::string_view text, bool at_end, size_t* used, size_t* covered) const;
 
-  std::vector<std::string> secrets_;  // longest first
-  std::array<bool, 256> starts_{};    // first bytes of the secrets
-  std::vector<char> pairs_;           // first two bytes of the secrets, as a 16-bit number
+  std::vector<std::string> patterns_;  // sorted
+  std::array<bool, 256> starts_{};     // first bytes of what may be a secret
+  std::vector<char> pairs_;            // first two bytes of it, as a 16-bit number
   std::string held_;
   size_t covered_ = 0;  // bytes at the front of held_ that a "***" already written stands for
 };

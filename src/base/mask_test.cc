@@ -91,6 +91,104 @@ TEST(MaskTest, WithoutSecretsTheInputPasses) {
   EXPECT_EQ(blank.Mask("any"), "any");
 }
 
+// --- the forms in which programs write a secret ---
+
+constexpr const char* kOdd = "pa\"ss/wo\\rd é€\xf0\x9f\x98\x80'<&>+\n\tend";
+
+TEST(MaskTest, ASecretInJsonIsMasked) {
+  Masker masker({kOdd});
+  // As Python's json.dumps writes it, with ensure_ascii and without; as PHP and Go do.
+  EXPECT_EQ(masker.Mask(R"({"a": "pa\"ss/wo\\rd \u00e9\u20ac\ud83d\ude00'<&>+\n\tend"})"),
+            R"({"a": "***"})");
+  EXPECT_EQ(masker.Mask(R"("pa\"ss/wo\\rd é€😀'<&>+\n\tend")"), R"("***")");
+  EXPECT_EQ(masker.Mask(R"("pa\"ss\/wo\\rd \u00E9\u20AC\uD83D\uDE00'<&>+\n\tend")"), R"("***")");
+  EXPECT_EQ(masker.Mask(R"("pa\"ss/wo\\rd é€😀'\u003c\u0026\u003e+\n\tend")"), R"("***")");
+}
+
+TEST(MaskTest, ASecretWrittenInCodePointsAloneIsMasked) {
+  Masker masker({"hunter22"});
+  EXPECT_EQ(masker.Mask(R"(x\u0068\u0075\u006e\u0074\u0065\u0072\u0032\u0032y)"), "x***y");
+  EXPECT_EQ(masker.Mask(R"(x\x68unter\x32\U00000032y)"), "x***y");
+  EXPECT_EQ(masker.Mask(R"(x\u0068unter23y)"), R"(x\u0068unter23y)");
+}
+
+TEST(MaskTest, ASecretInPythonsReprIsMasked) {
+  Masker masker({kOdd});
+  EXPECT_EQ(masker.Mask(R"('pa"ss/wo\\rd é€😀\'<&>+\n\tend')"), "'***'");
+  // ascii() and the repr of bytes.
+  EXPECT_EQ(masker.Mask(R"('pa"ss/wo\\rd \xe9\u20ac\U0001f600\'<&>+\n\tend')"), "'***'");
+  EXPECT_EQ(masker.Mask(R"(b'pa"ss/wo\\rd \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\'<&>+\n\tend')"),
+            "b'***'");
+  EXPECT_EQ(Masker({"no\xfftext"}).Mask(R"('no\udcfftext')"), "'***'");
+}
+
+TEST(MaskTest, ASecretInAnAddressIsMasked) {
+  Masker masker({kOdd});
+  EXPECT_EQ(
+      masker.Mask("?q=pa%22ss%2Fwo%5Crd%20%C3%A9%E2%82%AC%F0%9F%98%80%27%3C%26%3E%2B%0A%09end&"),
+      "?q=***&");
+  EXPECT_EQ(masker.Mask("?q=pa%22ss/wo%5crd+%c3%a9%e2%82%ac%f0%9f%98%80'%3c%26%3e%2b%0a%09end&"),
+            "?q=***&");
+  Masker plus({"a+b c+d e"});
+  EXPECT_EQ(plus.Mask("a%2Bb+c%2Bd+e a+b%20c+d%20e a+b c+d e"), "*** *** ***");
+}
+
+TEST(MaskTest, BackslashesAndPercentSignsOfASecretItself) {
+  Masker masker({"a\\nb\\\\c%20d"});
+  EXPECT_EQ(masker.Mask("<a\\nb\\\\c%20d>"), "<***>");
+  EXPECT_EQ(masker.Mask("<a\\\\nb\\\\\\\\c%20d>"), "<***>");
+  EXPECT_EQ(masker.Mask("<a%5Cnb%5C%5Cc%2520d>"), "<***>");
+  EXPECT_EQ(masker.Mask("<a\nb>"), "<a\nb>");
+}
+
+TEST(MaskTest, ASecretIsMaskedWithoutItsLineEnd) {
+  Masker masker({"hunter22\n", "windows-one\r\n"});
+  EXPECT_EQ(masker.Mask("a hunter22 b"), "a *** b");
+  EXPECT_EQ(masker.Mask("a windows-one b"), "a *** b");
+  EXPECT_EQ(masker.Mask("a hunter22\nb"), "a ***b");
+  EXPECT_EQ(masker.Mask(R"("hunter22\n")"), R"("***")");
+  EXPECT_TRUE(IsMaskable("hunter\n"));
+  EXPECT_FALSE(IsMaskable("hunte\n"));
+}
+
+TEST(MaskTest, EachLineOfAKeyIsMaskedButNotItsFrame) {
+  const std::string key =
+      "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg/kq+hk\r\n  G9w0BAQEFAASC  \nshort\n"
+      "-----END PRIVATE KEY-----\n";
+  Masker masker({key});
+  EXPECT_EQ(masker.Mask("1 MIIEvQIBADANBg/kq+hk 2 G9w0BAQEFAASC 3 short"), "1 *** 2 *** 3 short");
+  EXPECT_EQ(masker.Mask("-----BEGIN PRIVATE KEY----- -----END PRIVATE KEY-----"),
+            "-----BEGIN PRIVATE KEY----- -----END PRIVATE KEY-----");
+  EXPECT_EQ(masker.Mask("MIIEvQIBADANBg\\/kq+hk MIIEvQIBADANBg%2Fkq%2Bhk"), "*** ***");
+  EXPECT_EQ(masker.Mask("<" + key + ">"), "<***>");
+}
+
+TEST(MaskTest, AnEscapedSecretTornOverPiecesIsMasked) {
+  for (const std::string& text :
+       {std::string(R"({"a":"pa\"ss/wo\\rd \u00e9\u20ac\ud83d\ude00'<&>+\n\tend"} 50%)"),
+        std::string("x=pa%22ss%2Fwo%5Crd+%C3%A9%E2%82%AC%F0%9F%98%80%27%3C%26%3E%2B%0A%09end&y \\"),
+        std::string(R"(b'pa"ss/wo\\rd \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\'<&>+\n\tend' \u)")}) {
+    Masker masker({kOdd});
+    const std::string whole = masker.Mask(text);
+    EXPECT_NE(whole.find("***"), std::string::npos) << whole;
+    EXPECT_LT(whole.size(), 18u) << whole;
+    for (size_t cut = 0; cut <= text.size(); ++cut) {
+      EXPECT_EQ(FeedAll(masker, {text.substr(0, cut), text.substr(cut)}), whole) << cut;
+    }
+    std::vector<std::string> bytes;
+    for (char c : text) bytes.emplace_back(1, c);
+    EXPECT_EQ(FeedAll(masker, bytes), whole);
+  }
+}
+
+TEST(MaskTest, AKeyOfManyLinesIsFoundInEach) {
+  std::string key;
+  for (int i = 0; i < 5000; ++i) key += "line-number-" + std::to_string(10'000 + i) + "\n";
+  Masker masker({key});
+  EXPECT_EQ(masker.shortest(), std::string("line-number-10000").size());
+  EXPECT_EQ(masker.Mask("a line-number-12345 b line-number-99999"), "a *** b line-number-99999");
+}
+
 // The slow, plain reading of the contract.
 std::string Expected(const std::string& text, const std::vector<std::string>& secrets) {
   std::string out;

@@ -91,12 +91,12 @@ Result<int64_t> TakeRunNumber(Context& context, const std::string& project_id) {
 Masker MaskerFor(const std::vector<Secret>& secrets) {
   std::vector<std::string> values;
   for (const Secret& secret : secrets) values.push_back(secret.value);
-  return Masker(std::move(values));
+  return Masker(values);
 }
 
 Status CheckSecrets(const std::vector<Secret>& secrets) {
   for (const Secret& secret : secrets) {
-    if (secret.value.size() < kShortestSecret) {
+    if (!IsMaskable(secret.value)) {
       return Invalid("secret " + secret.name + " is shorter than " +
                      std::to_string(kShortestSecret) +
                      " bytes, so masking it would garble ordinary text")
@@ -241,6 +241,7 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
     for (const run::Step& step : steps) TENON_TRY_VOID(writer->Append(step));
     for (run::Notice notice : notices) {
       notice.text = masker.Mask(notice.text);
+      notice.hint = masker.Mask(notice.hint);
       TENON_TRY_VOID(writer->Append(notice));
     }
     TENON_TRY_VOID(writer->Sync());
@@ -350,7 +351,7 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
   if (git.valid()) {
     const GitState state = git.get();
     spec.git_commit = state.commit;
-    spec.git_branch = state.branch;
+    spec.git_branch = masker.Mask(state.branch);
     if (!state.diff.empty()) {
       TENON_TRY(const Hash diff, objects->Put(masker.Mask(state.diff)));
       TENON_TRY_VOID(objects->Flush());
@@ -390,6 +391,16 @@ Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& repo
       if (argument.find("***") == std::string::npos) continue;
       return Invalid("an argument of the run " + old.spec.id + " held a secret and is not kept")
           .WithHint("give all the arguments again after the run's name");
+    }
+  }
+  if (!spec.secret_names.empty()) {
+    std::vector<std::string> settings = spec.setup;
+    settings.push_back(spec.shared_directory);
+    for (const auto& [name, value] : spec.environment) settings.push_back(value);
+    for (const std::string& setting : settings) {
+      if (setting.find("***") == std::string::npos) continue;
+      return Invalid("a setting of the run " + old.spec.id + " held a secret and is not kept")
+          .WithHint("`tenon submit` the script again, with its secrets");
     }
   }
   if (request.arguments) {

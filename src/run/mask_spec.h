@@ -7,7 +7,8 @@
 
 namespace tenon::run {
 
-// The spec as it may be written down: no secret value in its arguments, parameters or environment.
+// The spec as it may be written down: no secret value in its arguments, parameters,
+// environment, setup lines or shared folder.
 RunSpec MaskSpec(RunSpec spec, const Masker& masker);
 
 }  // namespace tenon::run

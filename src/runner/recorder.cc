@@ -145,7 +145,16 @@ void Recorder::MaskEvent(run::Event& event) const {
   auto mask = [this](std::string& text) { text = masker_.Mask(text); };
   if (auto* state = std::get_if<run::StateChange>(&event)) mask(state->reason);
   if (auto* step = std::get_if<run::Step>(&event)) mask(step->detail);
-  if (auto* end = std::get_if<run::End>(&event)) mask(end->reason);
+  if (auto* progress = std::get_if<run::Progress>(&event)) mask(progress->detail);
+  if (auto* ended = std::get_if<run::ScriptEnded>(&event)) mask(ended->problem);
+  if (auto* end = std::get_if<run::End>(&event)) {
+    mask(end->reason);
+    if (end->proof) mask(end->proof->remark);
+  }
+  if (auto* ready = std::get_if<run::EnvironmentReady>(&event)) {
+    for (std::string* text : {&ready->name, &ready->base, &ready->file}) mask(*text);
+    for (run::InstalledPackage& package : ready->packages) mask(package.source);
+  }
   if (auto* notice = std::get_if<run::Notice>(&event)) {
     mask(notice->text);
     mask(notice->hint);

@@ -113,7 +113,7 @@ Result<StartRequest> ParseStart(std::string_view text) {
   TENON_TRY(request.environment, EnvironmentOf(object, "environment"));
   TENON_TRY(request.secrets, EnvironmentOf(object, "secrets"));
   for (const auto& [name, value] : request.secrets) {
-    if (value.size() < kShortestSecret) {
+    if (!IsMaskable(value)) {
       return Invalid("secret " + name + " is shorter than " + std::to_string(kShortestSecret) +
                      " bytes and could not be masked");
     }
