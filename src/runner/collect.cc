@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/collect.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
+#include <cerrno>
 #include <variant>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "runner/output_links.h"
+#include "snapshot/data_folder.h"
 #include "snapshot/freeze.h"
+#include "snapshot/ignore.h"
 #include "snapshot/object_store.h"
 #include "snapshot/unpack.h"
 
@@ -52,16 +55,6 @@ class ArtifactWriter {
   bool ok_ = true;
 };
 
-// As a line of an ignore file that means this path alone.
-std::string PatternOf(const std::string& path) {
-  std::string pattern = "/";
-  for (const char c : path) {
-    if (std::strchr("*?[]\\!# ", c) != nullptr) pattern += '\\';
-    pattern += c;
-  }
-  return pattern;
-}
-
 // Makes what lies in the folder `below` of `root`, and deeper, readable for us as far as it is ours
 // to do so. Adds the paths of the rest, from `root` on, to `unreadable`.
 void MakeReadable(const std::string& root, const std::string& below,
@@ -94,21 +87,82 @@ std::string SomeOf(const std::vector<std::string>& paths) {
   return Join(some, ", ") + (shown < paths.size() ? ", …" : "");
 }
 
-Status Collect(const RunName& run, Recorder& recorder) {
+// The paths of files below `folder` (and deeper), from `root` on.
+void ListFiles(const std::string& root, const std::string& folder,
+               std::vector<std::string>* paths) {
+  for (const std::string& name : ListDir(JoinPath(root, folder)).value_or({})) {
+    const std::string path = folder.empty() ? name : folder + "/" + name;
+    struct stat info;
+    if (::lstat(JoinPath(root, path).c_str(), &info) != 0) continue;
+    if (S_ISDIR(info.st_mode)) ListFiles(root, path, paths);
+    if (S_ISREG(info.st_mode)) paths->push_back(path);
+  }
+}
+
+// The same file under another path below `stage`; one that is taken gets a number.
+Status PutUnder(const std::string& from, const std::string& stage, const std::string& path) {
+  constexpr int kTries = 10'000;
+  for (int number = 1; number <= kTries; ++number) {
+    const std::string to =
+        JoinPath(stage, number == 1 ? path : path + "-" + std::to_string(number));
+    if (!MakeDirs(DirName(to), 0700).ok() || Exists(to)) continue;
+    if (::link(from.c_str(), to.c_str()) == 0) return {};
+    if (errno == EEXIST) continue;
+    // Not every file may be linked to: it may be another user's, or a file system without links.
+    TENON_TRY(const UniqueFd fd, OpenFile(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+    return snapshot::CopyFile(fd.get(), to, Durability::kProcess);
+  }
+  return Unavailable("too many outputs have the same name once their secrets are masked");
+}
+
+// A folder beside `outputs` with the same files under names that may be written down, where any of
+// them may not; else `outputs` itself. Its user removes it.
+Result<std::string> UnderSafeNames(const RunName& run, const std::string& outputs,
+                                   std::vector<std::string>* unreadable, SafeNames& names) {
+  std::vector<std::string> paths, closed;
+  MakeReadable(outputs, "", &closed);
+  ListFiles(outputs, "", &paths);
+  bool all_safe = true;
+  for (const auto* list : {&paths, &closed}) {
+    for (const std::string& path : *list) all_safe = names(path) == path && all_safe;
+  }
+  if (all_safe) return outputs;
+  for (const std::string& path : closed) {
+    std::erase(paths, path);
+    unreadable->push_back(names(path));
+  }
+  const std::string stage = run.Folder().path() + "/outputs-renamed";
+  TENON_TRY_VOID(RemoveTree(stage));
+  TENON_TRY_VOID(MakeDirs(stage, 0700));
+  for (const std::string& path : paths) {
+    auto put = PutUnder(JoinPath(outputs, path), stage, names(path));
+    if (!put.ok()) return std::move(put).error().Wrap("collecting outputs/" + names(path));
+  }
+  return stage;
+}
+
+Status Collect(const RunName& run, Recorder& recorder, SafeNames& names) {
   int64_t begin = SystemClock().MonotonicUs();
   TENON_TRY(auto store, snapshot::ObjectStore::Open(run::Home(run.home).objects()));
   snapshot::FreezeOptions options;
   options.folder = run.Folder().outputs();
-  const std::vector<std::string> links = ResolveLinks(run.Folder().work(), options.folder);
-  for (const std::string& path : links) options.always_ignored.push_back(PatternOf(path));
-  auto taken = snapshot::Freeze(store, options);
+  std::vector<std::string> links = ResolveLinks(run.Folder().work(), options.folder);
+  for (const std::string& path : links)
+    options.always_ignored.push_back(snapshot::PatternFor(path));
   std::vector<std::string> unreadable;
+  if (names.changes_any()) {
+    TENON_TRY(options.folder, UnderSafeNames(run, options.folder, &unreadable, names));
+  }
+  auto taken = snapshot::Freeze(store, options);
   if (!taken.ok() && taken.error().kind == ErrorKind::kDenied) {
     MakeReadable(options.folder, "", &unreadable);
-    for (const std::string& path : unreadable) options.always_ignored.push_back(PatternOf(path));
+    for (const std::string& path : unreadable)
+      options.always_ignored.push_back(snapshot::PatternFor(path));
     taken = snapshot::Freeze(store, options);
   }
+  if (options.folder != run.Folder().outputs()) (void)RemoveTree(options.folder).ok();
   TENON_TRY(const snapshot::Frozen frozen, std::move(taken));
+  for (std::string& path : links) path = names(path);
   ArtifactWriter writer(recorder);
   TENON_TRY_VOID(snapshot::Walk(store, frozen.root, [&](const snapshot::Entry& entry) -> Status {
     writer.Add(entry);
@@ -157,15 +211,17 @@ uint64_t DropText(std::vector<run::MetricBlock>& blocks) {
 
 }  // namespace
 
-bool CollectOutputs(const RunName& run, Recorder& recorder) {
+bool CollectOutputs(const RunName& run, Recorder& recorder, SafeNames& names) {
   std::string outputs = run.Folder().outputs();
-  auto names = ListDir(outputs);
-  if (!names.ok() && names.error().kind == ErrorKind::kNotFound) return true;
-  if (names.ok() && names->empty()) return true;
-  auto collected = names.ok() ? Collect(run, recorder) : Status(std::move(names).error());
+  auto listed = ListDir(outputs);
+  if (!listed.ok() && listed.error().kind == ErrorKind::kNotFound) return true;
+  if (listed.ok() && listed->empty()) return true;
+  auto collected = listed.ok() ? Collect(run, recorder, names) : Status(std::move(listed).error());
   if (collected.ok()) return true;
-  recorder.Append(run::Notice{run::Level::kError,
-                              "the outputs could not be collected: " + collected.error().message,
+  // The reason names files.
+  const std::string why =
+      names.know_all() ? collected.error().message : "a secret might be in the reason";
+  recorder.Append(run::Notice{run::Level::kError, "the outputs could not be collected: " + why,
                               "they are kept in " + outputs});
   return false;
 }
@@ -207,13 +263,27 @@ bool CollectMetrics(MetricFiles& files, Recorder& recorder, bool keep_text) {
 }
 
 bool TakeMetricsAfter(const run::RunFolder& folder, const MetricPositions& journaled,
-                      const run::RunSpec& spec, Recorder& recorder) {
+                      Recorder& recorder, SafeNames& names) {
   if (!IsDirectory(folder.metrics())) return true;
   auto files = MetricFiles::Open(folder.metrics(), journaled);
-  if (files.ok()) return CollectMetrics(*files, recorder, spec.secret_names.empty());
+  if (files.ok()) {
+    files->NameSeries([&names](std::string_view name) { return names(name); });
+    return CollectMetrics(*files, recorder, names.know_all());
+  }
   recorder.Append(
       run::Notice{run::Level::kError, "metrics could not be read: " + files.error().message, ""});
   return false;
+}
+
+void TellWithheld(const RunName& run, const SafeNames& names, Recorder& recorder) {
+  if (names.withheld() == 0) return;
+  recorder.Append(run::Notice{
+      run::Level::kWarning,
+      Count(names.withheld(), "name of an output or metric is",
+            "names of outputs and metrics are") +
+          " withheld: the run has secrets, and without the runner that knew them they can't be "
+          "masked",
+      "the outputs lie in " + run.Folder().outputs() + " under their own names"});
 }
 
 }  // namespace tenon::runner

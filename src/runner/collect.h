@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "runner/kept_secrets.h"
 #include "runner/metric_files.h"
 #include "runner/recorder.h"
 #include "runner/request.h"
@@ -14,7 +15,8 @@ namespace tenon::runner {
 // Puts outputs/ into the object store and its list into the journal. Nothing in it: nothing is
 // recorded. A failure is recorded as a notice; false then, and the files should be kept.
 // A symlink in it to a file or folder of the run becomes that: what it leads to goes with the run.
-bool CollectOutputs(const RunName& run, Recorder& recorder);
+// `names` is asked for every path below outputs/, so that no secret is in the list nor in the tree.
+bool CollectOutputs(const RunName& run, Recorder& recorder, SafeNames& names);
 // Where they are then, for the reason of the run's end.
 std::string OutputsAreKept(const RunName& run);
 
@@ -25,7 +27,10 @@ bool CollectMetrics(MetricFiles& files, Recorder& recorder, bool keep_text);
 
 // The same for a run folder whose writer is gone; `journaled` is what its segment has already.
 bool TakeMetricsAfter(const run::RunFolder& folder, const MetricPositions& journaled,
-                      const run::RunSpec& spec, Recorder& recorder);
+                      Recorder& recorder, SafeNames& names);
+
+// Records that names were withheld, if any were.
+void TellWithheld(const RunName& run, const SafeNames& names, Recorder& recorder);
 
 }  // namespace tenon::runner
 

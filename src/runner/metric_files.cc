@@ -286,8 +286,9 @@ Status MetricFiles::TakeRecords(Family& family, std::string_view bytes, Round& r
     if (record.is_point()) {
       TENON_TRY_VOID(TakePoint(family, record, family.read, round));
     } else if (record.tag == MetricTag::kName) {
-      auto [known, fresh] = family.names.emplace(record.series, record.payload);
-      TENON_EXPECT_PEER(fresh || known->second == record.payload, "one number for two series");
+      const std::string name = names_ ? names_(record.payload) : std::string(record.payload);
+      auto [known, fresh] = family.names.emplace(record.series, name);
+      TENON_EXPECT_PEER(fresh || known->second == name, "one number for two series");
     } else if (record.tag == MetricTag::kDropped) {
       round.notices.push_back(std::to_string(record.raw) +
                               " points were not recorded: there was no space for metric files");

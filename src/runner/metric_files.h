@@ -14,6 +14,7 @@
 #define TENON_RUNNER_METRIC_FILES_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -56,6 +57,9 @@ class MetricFiles {
                                   const Clock& clock = SystemClock());
   MetricFiles(MetricFiles&&) = default;
   MetricFiles& operator=(MetricFiles&&) = default;
+
+  // How the journal calls a series of that name, which `journaled` goes by; before the first Poll.
+  void NameSeries(std::function<std::string(std::string_view)> names) { names_ = std::move(names); }
 
   // Readable when a process waits for its points: call DrainWake, then Poll. Valid as long as this.
   int wake_fd() const { return wake_.get(); }
@@ -138,6 +142,7 @@ class MetricFiles {
   std::string buffer_;
   bool said_cut_ = false;
   bool said_too_many_ = false;
+  std::function<std::string(std::string_view)> names_;  // may be empty: as they are
 };
 
 }  // namespace tenon::runner

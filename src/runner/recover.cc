@@ -11,6 +11,7 @@
 #include "run/state.h"
 #include "runner/collect.h"
 #include "runner/facts.h"
+#include "runner/kept_secrets.h"
 #include "runner/recorder.h"
 #include "runner/verb_sweep.h"
 #include "runner/verbs.h"
@@ -136,7 +137,9 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
   TENON_TRY(Facts facts, ReadFacts(segment));
   if (facts.end) return Answer(facts.state, false);
 
-  Recorder recorder(std::move(*writer), {}, folder.runner_log());
+  const KnownSecrets secrets = SecretsOf(folder, spec);
+  SafeNames names(secrets);
+  Recorder recorder(std::move(*writer), ValuesOf(secrets.values), folder.runner_log());
   bool rebooted = Rebooted(facts);
   run::Proof proof;
   if (rebooted) {
@@ -146,8 +149,9 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
   } else {
     proof = EndWhatIsLeft(facts, spec);
   }
-  bool complete = TakeMetricsAfter(folder, facts.metrics, spec, recorder);
-  const bool collected = facts.has_outputs || CollectOutputs(run, recorder);
+  bool complete = TakeMetricsAfter(folder, facts.metrics, recorder, names);
+  const bool collected = facts.has_outputs || CollectOutputs(run, recorder, names);
+  TellWithheld(run, names, recorder);
   complete = collected && complete;
   run::End end = MakeEnd(facts, rebooted, std::move(proof));
   if (!collected) end.reason += (end.reason.empty() ? "" : "; ") + OutputsAreKept(run);
@@ -158,6 +162,7 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
   // What it has left with an engine is nobody's any more.
   if (spec.executor == run::ExecutorKind::kContainer) (void)Sweep({run.home, {run.run_id}}).ok();
   (void)RemoveFile(folder.cancel_request()).ok();
+  ForgetSecrets(folder, spec.key);
   if (complete) (void)RemoveTree(folder.metrics()).ok();
   return Answer(state, true);
 }

@@ -25,6 +25,7 @@
 #include "run/verbs.h"
 #include "runner/detach.h"
 #include "runner/facts.h"
+#include "runner/kept_secrets.h"
 #include "runner/recorder.h"
 #include "runner/supervisor.h"
 #include "runner/syncer.h"
@@ -270,7 +271,11 @@ Result<json::Object> StartOnce(StartRequest request, const std::string& version)
   TENON_TRY(auto checked, executor::MakeExecutor(request.spec.executor));
   checked.reset();
   TENON_TRY_VOID(WriteSpec(request, version));
-  return StartSupervisor(std::move(request), /*adopt=*/false, version);
+  KeepSecrets(request);
+  const std::string run_key = request.spec.key;
+  auto started = StartSupervisor(std::move(request), /*adopt=*/false, version);
+  if (!started.ok()) ForgetSecrets(folder, run_key);
+  return started;
 }
 
 }  // namespace
@@ -289,6 +294,7 @@ Status Adopt(const RunName& run, const run::RunSpec& spec, const std::string& ve
   request.run = run;
   request.spec = spec;
   request.environment = CurrentEnvironment();
+  request.secrets = SecretsOf(run.Folder(), spec).values;
   TENON_TRY_VOID(StartSupervisor(std::move(request), /*adopt=*/true, version));
   return {};
 }

@@ -39,7 +39,8 @@ Supervisor::Supervisor(StartRequest request, Recorder& recorder, Syncer& syncer,
       syncer_(syncer),
       loop_(loop),
       executor_(std::move(executor)),
-      clock_(clock) {
+      clock_(clock),
+      names_(SecretsOf(request_)) {
   script_ = std::make_unique<ScriptRun>(
       loop_, recorder_, syncer_, *executor_, std::min(request_.spec.grace_us, kLeftoverGraceUs),
       [this](ScriptRun::Over over) { OnScriptOver(std::move(over)); }, clock_);
@@ -283,7 +284,7 @@ bool Supervisor::TakeInitsWord(ScriptRun::Over* over) {
   auto facts = ReadFacts(folder_.script_segment());
   if (!facts.ok()) return false;
   // What an init that was killed has not taken is ours to take.
-  bool complete = TakeMetricsAfter(folder_, facts->metrics, request_.spec, recorder_);
+  bool complete = TakeMetricsAfter(folder_, facts->metrics, recorder_, names_);
   if (facts->script_us != 0) over->start_wall_us = facts->script_us;
   if (facts->script_ended) {
     const run::ScriptEnded& ended = *facts->script_ended;
@@ -320,7 +321,8 @@ void Supervisor::OnScriptOver(ScriptRun::Over over) {
       complete = false;
     }
   }
-  const bool collected = CollectOutputs(request_.run, recorder_);
+  const bool collected = CollectOutputs(request_.run, recorder_, names_);
+  TellWithheld(request_.run, names_, recorder_);
   complete = collected && complete;
   if (kept_container_) {
     Notice(run::Level::kInfo, "the container " + container_->name + " is kept",
@@ -383,6 +385,7 @@ void Supervisor::FinishUnstarted(run::State state, int exit_code, std::string re
 
 void Supervisor::CleanUp(bool success, bool keep_files) {
   if (auto synced = recorder_.writer().Sync(); !synced.ok()) recorder_.Log(synced.error().message);
+  ForgetSecrets(folder_, request_.spec.key);
   if (!keep_files) {
     (void)RemoveTree(folder_.metrics()).ok();
     (void)RemoveTree(folder_.container()).ok();

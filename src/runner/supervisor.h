@@ -14,6 +14,7 @@
 #include "executor/executor.h"
 #include "runner/facts.h"
 #include "runner/handover.h"
+#include "runner/kept_secrets.h"
 #include "runner/prepare.h"
 #include "runner/recorder.h"
 #include "runner/request.h"
@@ -76,6 +77,7 @@ class Supervisor {
   PollLoop& loop_;
   std::unique_ptr<executor::Executor> executor_;
   const Clock& clock_;
+  SafeNames names_;
 
   Phase phase_ = Phase::kPreparing;
   Stop stop_ = Stop::kNo;

@@ -2,6 +2,7 @@
 #include "snapshot/ignore.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace tenon::snapshot {
@@ -119,6 +120,15 @@ Verdict IgnoreRules::Match(std::string_view path, bool is_folder) const {
   look(paths_, [&](const Rule& rule) { return MatchesPath(rule, path); });
   if (best < 0) return Verdict::kNone;
   return rules_[static_cast<size_t>(best)].negative ? Verdict::kKept : Verdict::kIgnored;
+}
+
+std::string PatternFor(std::string_view path) {
+  std::string pattern = "/";
+  for (const char c : path) {
+    if (std::strchr("*?[]\\!# ", c) != nullptr) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
 }
 
 Verdict MatchScopes(const IgnoreScope* scope, std::string_view path, bool is_folder) {

@@ -55,6 +55,9 @@ class IgnoreRules {
   std::vector<uint32_t> paths_;      // patterns with a slash
 };
 
+// The line of an ignore file in the root that means this path alone.
+std::string PatternFor(std::string_view path);
+
 // The ignore files that count for a folder: its own and those of the folders above it.
 struct IgnoreScope {
   std::shared_ptr<const IgnoreScope> above;
