@@ -64,6 +64,9 @@ json::Object ToJson(const engine::FrozenNow& frozen, const std::string& folder) 
   json::Array skipped;
   for (const std::string& path : frozen.skipped) skipped.emplace_back(json::EncodeBytes(path));
   object["skipped"] = std::move(skipped);
+  json::Array left_out;
+  for (const std::string& path : frozen.left_out) left_out.emplace_back(json::EncodeBytes(path));
+  object["left_out"] = std::move(left_out);
   object["duration"] = FormatDuration(frozen.duration_us);
   return object;
 }

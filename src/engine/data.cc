@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/data_link.h"
+#include "engine/private_files.h"
 
 namespace tenon::engine {
 namespace {
@@ -64,7 +65,7 @@ Result<Moved> GetOnce(Context& context, const Place& place, const std::string& s
   TENON_TRY(const snapshot::DataPlace here, snapshot::CopyPlaceIn(to, set));
   if (place.far == nullptr) {
     TENON_TRY(const snapshot::DataPlace at, PlaceHere(shared, name));
-    return SendHere(context, here, {at.folder, std::move(set), {}, false, {}}, reporter);
+    return SendHere(context, here, {at.folder, std::move(set), {}, false, {}, {}}, reporter);
   }
   json::Object get = RequestOf("data-get", shared, name);
   get["fingerprint"] = header.fingerprint;
@@ -93,7 +94,8 @@ std::vector<std::string> NamesIn(const json::Object& object, const char* key) {
 
 }  // namespace
 
-Result<DataScan> ScanHere(Context& context, const std::string& path, Reporter& reporter) {
+Result<DataScan> ScanHere(Context& context, const std::string& path, Reporter& reporter,
+                          bool stays_here) {
   snapshot::DataScanOptions options;
   options.cache = context.home.stat_cache("data-" + Sha256Of(path).Hex().substr(0, 32));
   options.now_us = context.clock->NowUs();
@@ -101,8 +103,18 @@ Result<DataScan> ScanHere(Context& context, const std::string& path, Reporter& r
     reporter.OnProgress("looking at the files", done, total);
     return {};
   };
+  if (!stays_here) {
+    options.leave_out_keys = true;
+    options.homes = HomesOf(context);
+  }
   TENON_TRY(DataScan scan, snapshot::ScanData(path, options));
   TellLeftOut(scan.skipped, reporter);
+  if (!scan.left_out.empty()) {
+    reporter.OnNotice(
+        {run::Level::kWarning,
+         "left out, because keys and passwords stay here: " + SomeNames(scan.left_out),
+         "one that is meant to be copied must be named itself"});
+  }
   return scan;
 }
 
@@ -204,7 +216,7 @@ Result<Moved> CopyHere(Context& context, const Place& place, const std::string& 
   const std::string target = into_folder ? JoinPath(to, own_name) : to;
   if (place.far == nullptr) {
     TENON_TRY(const std::string here, Here(path));
-    TENON_TRY(const DataScan data, ScanHere(context, here, reporter));
+    TENON_TRY(const DataScan data, ScanHere(context, here, reporter, /*stays_here=*/true));
     return CopyThere(context, place, data, data.is_file ? DirName(target) : target,
                      data.is_file ? std::string(BaseName(target)) : "", reporter);
   }

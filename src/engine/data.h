@@ -25,8 +25,10 @@ using snapshot::DataScan;
 using snapshot::kCopyState;
 
 // A folder or file here. A file that looks as it did last time (<home>/stat-cache) is not read
-// again. The reporter hears what is left out.
-Result<DataScan> ScanHere(Context& context, const std::string& path, Reporter& reporter);
+// again. The reporter hears what is left out: what is no file, and, unless it `stays_here`, keys,
+// passwords and Tenon homes below `path`.
+Result<DataScan> ScanHere(Context& context, const std::string& path, Reporter& reporter,
+                          bool stays_here = false);
 
 struct Moved {
   std::string fingerprint;

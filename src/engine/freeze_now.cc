@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "engine/private_files.h"
 #include "snapshot/freeze.h"
 #include "snapshot/unpack.h"
 
@@ -45,6 +46,7 @@ const char* KindName(snapshot::EntryType type) {
 Result<FrozenNow> FreezeNow(Context& context, const ProjectFolder& folder, Reporter& reporter) {
   TENON_TRY_VOID(EnsureHome(context.home));
   TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
+  TENON_TRY_VOID(CheckOutsideHome(context, folder.root));
   snapshot::FreezeOptions options = FreezeOptionsFor(context, folder);
   options.on_progress = [&](uint64_t files, uint64_t) {
     reporter.OnProgress("snapshot", files, 0);
@@ -62,6 +64,9 @@ Result<FrozenNow> FreezeNow(Context& context, const ProjectFolder& folder, Repor
   now.ignored = frozen.ignored;
   now.skipped = std::move(frozen.skipped);
   now.large = std::move(frozen.large);
+  for (const run::Notice& notice : PrivateNotices(frozen, folder.root)) reporter.OnNotice(notice);
+  for (const snapshot::LeftOut& key : frozen.keys) now.left_out.push_back(key.path);
+  now.left_out.insert(now.left_out.end(), frozen.homes.begin(), frozen.homes.end());
   TENON_TRY_VOID(KeepTree(context, now.kept_tree));
   return now;
 }

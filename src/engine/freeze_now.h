@@ -25,6 +25,7 @@ struct FrozenNow {
   uint64_t bytes_read = 0;
   uint64_t ignored = 0;
   std::vector<std::string> skipped;
+  std::vector<std::string> left_out;  // keys, passwords, Tenon homes
   std::vector<std::pair<std::string, uint64_t>> large;
   int64_t duration_us = 0;
 };

@@ -67,8 +67,10 @@ Result<Restored> Restore(Context& context, const journal::RunView& run,
 
   Restored restored;
   if (options.present && !difference.changed.empty()) {
-    TENON_TRY(const auto frozen,
-              snapshot::Freeze(*objects, FreezeOptionsFor(context, *options.present)));
+    snapshot::FreezeOptions freeze = FreezeOptionsFor(context, *options.present);
+    // What is about to be overwritten is saved, a key file too: it stays in this home.
+    freeze.leave_out_keys = false;
+    TENON_TRY(const auto frozen, snapshot::Freeze(*objects, freeze));
     restored.saved_tree = frozen.kept_root.Hex();
     TENON_TRY_VOID(KeepTree(context, restored.saved_tree));
   }

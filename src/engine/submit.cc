@@ -18,6 +18,7 @@
 #include "engine/git.h"
 #include "engine/idle.h"
 #include "engine/mirror.h"
+#include "engine/private_files.h"
 #include "engine/reach.h"
 #include "engine/runs.h"
 #include "journal/writer.h"
@@ -115,13 +116,15 @@ std::string SnapshotDetail(const snapshot::Frozen& frozen) {
   return detail;
 }
 
-void AddSnapshotNotices(const snapshot::Frozen& frozen, std::vector<run::Notice>* notices) {
+void AddSnapshotNotices(const snapshot::Frozen& frozen, const std::string& root,
+                        std::vector<run::Notice>* notices) {
   if (!frozen.skipped.empty()) {
     notices->push_back({run::Level::kInfo,
                         "left out, because only files, folders and symlinks can be copied: " +
                             Join(frozen.skipped, ", "),
                         ""});
   }
+  for (run::Notice& notice : PrivateNotices(frozen, root)) notices->push_back(std::move(notice));
   for (const auto& [path, size] : frozen.large) {
     notices->push_back({run::Level::kInfo,
                         path + " is " + HumanBytes(size) + " and is copied for every run",
@@ -131,8 +134,15 @@ void AddSnapshotNotices(const snapshot::Frozen& frozen, std::vector<run::Notice>
 }
 
 // A script that is left out would be missed by Python only, on another machine, in its own words.
-Status CheckScriptIsTaken(const snapshot::ObjectStore& objects, const Hash& tree,
-                          const std::string& script) {
+Status CheckScriptIsTaken(const snapshot::ObjectStore& objects, const snapshot::Frozen& frozen,
+                          const std::string& root, const std::string& script) {
+  const Hash& tree = frozen.root;
+  for (const snapshot::LeftOut& key : frozen.keys) {
+    if (script != key.path && !script.starts_with(key.path + "/")) continue;
+    return Invalid("the script `" + ForTerminal(script) + "` is left out of what a run gets: " +
+                   ForTerminal(key.path) + " is known for " + key.reason)
+        .WithHint(TakeAlongCommand(root, key));
+  }
   for (size_t end = 0; end != std::string::npos;) {
     end = script.find('/', end + 1);
     const auto entry = snapshot::Find(objects, tree, script.substr(0, end));
@@ -142,7 +152,7 @@ Status CheckScriptIsTaken(const snapshot::ObjectStore& objects, const Hash& tree
     return Invalid("the script `" + ForTerminal(script) + "` is left out of what a run gets")
         .WithHint(
             "look into .amlignore (or .gitignore, in a folder without one) there and above; "
-            "outputs/, .git and Python's caches are never taken along");
+            "outputs/, .git, Python's caches and Tenon's own folder are never taken along");
   }
   return {};
 }
@@ -310,6 +320,8 @@ snapshot::FreezeOptions FreezeOptionsFor(const Context& context, const ProjectFo
   options.redact = [redact = folder.redact_compute](std::string_view, const std::string& bytes) {
     return redact ? redact(bytes) : bytes;
   };
+  options.leave_out_keys = true;
+  options.homes = HomesOf(context);
   options.clock = context.clock;
   return options;
 }
@@ -333,6 +345,7 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
     (void)place.far->host->Open().ok();
   }
 
+  TENON_TRY_VOID(CheckOutsideHome(context, request.folder.root));
   StepTimer timer(*context.clock);
   snapshot::FreezeOptions options = FreezeOptionsFor(context, request.folder);
   options.on_progress = [&](uint64_t files, uint64_t) {
@@ -340,12 +353,12 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
   };
   TENON_TRY(const snapshot::Frozen frozen, snapshot::Freeze(*objects, options));
   if (!spec.script.empty()) {
-    TENON_TRY_VOID(CheckScriptIsTaken(*objects, frozen.root, spec.script));
+    TENON_TRY_VOID(CheckScriptIsTaken(*objects, frozen, request.folder.root, spec.script));
   }
   spec.tree = frozen.root.Hex();
   spec.kept_tree = frozen.kept_root.Hex();
   std::vector<run::Step> steps = {{"snapshot", timer.Elapsed(), SnapshotDetail(frozen)}};
-  AddSnapshotNotices(frozen, &request.notices);
+  AddSnapshotNotices(frozen, request.folder.root, &request.notices);
   // After this the snapshot is fixed and on disk.
 
   if (git.valid()) {

@@ -78,6 +78,8 @@ class Scanner {
       char real[PATH_MAX];
       if (::realpath(path.c_str(), real) == nullptr) return FromErrno(ForTerminal(path), errno);
       scan_.root = real;
+      leave_out_keys_ = options_.leave_out_keys && !IsKeyFolder(scan_.root);
+      if (IsHome(info)) return OwnFolder(path);
       TENON_TRY_VOID(Walk(""));
     } else if (S_ISREG(info.st_mode)) {
       scan_.is_file = true;
@@ -107,9 +109,46 @@ class Scanner {
     return {};
   }
 
+  static Error OwnFolder(const std::string& path) {
+    return Invalid(ForTerminal(path) + " is Tenon's own folder, which holds keys and passwords");
+  }
+
+  bool IsHome(const struct stat& info) const {
+    const FolderId id{info.st_dev, info.st_ino};
+    return std::find(options_.homes.begin(), options_.homes.end(), id) != options_.homes.end();
+  }
+
+  static bool IsKeyFolder(const std::string& path) {
+    return LookAtKeyName(path, /*is_folder=*/true).kind == KeyKind::kKey;
+  }
+
+  // Whether a file, or what a symlink leads to, is a key, or lies in a folder of keys or in a home.
+  bool IsPrivate(const std::string& path, bool is_link) const {
+    char real[PATH_MAX];
+    if (is_link && ::realpath(path.c_str(), real) == nullptr) return false;
+    const std::string where = is_link ? real : path;
+    if (leave_out_keys_) {
+      const KeyKind kind = LookAtKeyName(where, /*is_folder=*/false).kind;
+      if (kind == KeyKind::kKey) return true;
+      if (kind == KeyKind::kLook && HoldsKeyAt(AT_FDCWD, where.c_str())) return true;
+    }
+    if (!is_link) return false;
+    for (std::string above = DirName(where); above.size() > 1; above = DirName(above)) {
+      struct stat info {};
+      if (leave_out_keys_ && IsKeyFolder(above)) return true;
+      if (::stat(above.c_str(), &info) == 0 && IsHome(info)) return true;
+    }
+    return false;
+  }
+
   Status Walk(const std::string& folder) {
     TENON_TRY(const auto names,
               ListDir(folder.empty() ? scan_.root : JoinPath(scan_.root, folder)));
+    if (!options_.homes.empty() && IsTenonHome(names)) {
+      if (folder.empty()) return OwnFolder(scan_.root);
+      scan_.left_out.push_back(folder);
+      return {};
+    }
     for (const std::string& name : names) {
       const std::string path = folder.empty() ? name : folder + "/" + name;
       const std::string whole = JoinPath(scan_.root, path);
@@ -123,9 +162,17 @@ class Scanner {
         continue;  // of a copy that was cut off
       }
       if (S_ISDIR(link.st_mode)) {
-        TENON_TRY_VOID(Walk(path));
+        if (IsHome(link) || (leave_out_keys_ && IsKeyFolder(path))) {
+          scan_.left_out.push_back(path);
+        } else {
+          TENON_TRY_VOID(Walk(path));
+        }
       } else if (::stat(whole.c_str(), &info) == 0 && S_ISREG(info.st_mode)) {
-        TENON_TRY_VOID(Add(path, info));
+        if (IsPrivate(whole, S_ISLNK(link.st_mode))) {
+          scan_.left_out.push_back(path);
+        } else {
+          TENON_TRY_VOID(Add(path, info));
+        }
       } else {
         scan_.skipped.push_back(path);
       }
@@ -167,6 +214,7 @@ class Scanner {
   }
 
   const DataScanOptions& options_;
+  bool leave_out_keys_ = false;
   Remembered remembered_;
   DataScan scan_;
   std::string buffer_ = std::string(kDataPiece, '\0');

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "snapshot/data_set.h"
+#include "snapshot/key_files.h"
 
 namespace tenon::snapshot {
 
@@ -21,7 +22,7 @@ inline constexpr std::string_view kCopyState = ".tenon-copy-";
 struct DataScan {
   std::string root;  // the paths of the set are below it
   DataSet set;
-  std::vector<std::string> skipped;  // neither files nor folders, and symlinks to folders
+  std::vector<std::string> skipped;   // neither files nor folders, and symlinks to folders
   bool is_file = false;  // one file was named: `root` is its folder, and the set has it alone
 
   // The same files under other paths: a single file is called `name`, the files of a folder lie in
@@ -31,6 +32,7 @@ struct DataScan {
   Result<UniqueFd> Open(size_t index) const;
 
   std::vector<std::string> opened_as;  // paths on the disk, where As() was asked for; else empty
+  std::vector<std::string> left_out;   // keys, passwords, Tenon homes
 };
 
 struct DataScanOptions {
@@ -38,6 +40,9 @@ struct DataScanOptions {
   std::string cache;
   int64_t now_us = 0;
   std::function<Status(uint64_t done, uint64_t total)> progress;  // bytes; often
+  // As of FreezeOptions, but nothing is taken on purpose except by naming it as `path`.
+  bool leave_out_keys = false;
+  std::vector<FolderId> homes;
 };
 // `path` is a folder or a file. Symlinks to files count as the files. Empty folders are not in the
 // set. kNotFound: nothing there. kInvalid: neither file nor folder, or too many files.

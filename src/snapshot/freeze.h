@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/result.h"
+#include "snapshot/key_files.h"
 #include "snapshot/object_store.h"
 
 namespace tenon::snapshot {
@@ -28,6 +29,12 @@ struct FreezeOptions {
   // through `redact`. Both empty: the two roots are equal. Called from several threads at once.
   std::function<bool(std::string_view path)> stays_here;
   std::function<std::string(std::string_view path, std::string bytes)> redact;
+  // Known key files (key_files.h) are left out unless an ignore file names them with "!"; a folder
+  // of keys that is named so is taken whole.
+  bool leave_out_keys = false;
+  // Tenon homes are left out wherever they are met: these folders, by device and inode, and others
+  // that look like one. A root that is one is kInvalid. Empty: none is looked for.
+  std::vector<FolderId> homes;
   int threads = 0;                        // 0: as many as cores, at most 8; each takes about 3 MB
   uint64_t large_file_hint = 100u << 20;  // files at least this big are listed in Frozen::large
   const Clock* clock = nullptr;           // nullptr: SystemClock()
@@ -45,6 +52,9 @@ struct Frozen {
   uint64_t ignored = 0;  // files and folders left out by ignore files (a folder counts once)
   std::vector<std::string> skipped;                     // sockets, FIFOs, devices (paths)
   std::vector<std::pair<std::string, uint64_t>> large;  // path, size
+  std::vector<LeftOut> keys;                            // left out, by path
+  std::vector<std::string> homes;                       // Tenon homes that were left out
+  std::vector<std::string> named;  // taken, but often private (KeyKind::kNamed)
 };
 
 // Freezes a folder into the store. Returns after store.Flush(): the roots are durable.

@@ -90,6 +90,9 @@ Status Freezer::OpenIt(Folder* folder) {
   struct stat info;
   if (::fstat(folder->fd.get(), &info) != 0) return FromErrno("look at", errno);
   folder->mode = info.st_mode & kModeBits;
+  const FolderId id{info.st_dev, info.st_ino};
+  folder->is_home =
+      std::find(options_.homes.begin(), options_.homes.end(), id) != options_.homes.end();
   return {};
 }
 
@@ -126,8 +129,38 @@ void Freezer::AddFolder(const FolderPtr& above, Item* item) {
   below->path = above->PathOf(item->Name());
   below->depth = above->depth + 1;
   below->rules = above->rules;
+  below->on_purpose = above->on_purpose || item->on_purpose;
   above->pending.fetch_add(1);
   pool_.Add([this, below] { return DoFolder(below); }, 8);
+}
+
+bool Freezer::IsLeftOutKey(const Folder& folder, const std::string& path, bool asked,
+                           bool is_folder, Item* item) {
+  if (!options_.leave_out_keys || folder.on_purpose) return false;
+  const KeyName known = LookAtKeyName(path, is_folder);
+  if (known.kind == KeyKind::kNone) return false;
+  item->on_purpose = asked && is_folder;
+  if (asked) return false;
+  if (known.kind == KeyKind::kLook && !HoldsKeyAt(folder.fd.get(), item->name)) return false;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (known.kind == KeyKind::kNamed) {
+    named_.push_back(path);
+    return false;
+  }
+  keys_.push_back({path, is_folder, known.reason});
+  return true;
+}
+
+Status Freezer::LeaveOutHome(Folder* folder) {
+  if (!folder->above) {
+    return Failed(*folder, "",
+                  Invalid("this is Tenon's own folder, which holds keys and passwords")
+                      .WithHint("keep the project in a folder of its own"));
+  }
+  folder->is_home = true;
+  std::lock_guard<std::mutex> lock(mutex_);
+  homes_.push_back(folder->path);
+  return {};
 }
 
 Status Freezer::AddPart(const FolderPtr& folder, Listing listing, CacheCursor* cursor) {
@@ -145,8 +178,13 @@ Status Freezer::AddPart(const FolderPtr& folder, Listing listing, CacheCursor* c
     const bool is_folder = entry.type == DT_DIR;
     path.replace(prefix, std::string::npos, item.Name());
     if (always_.Match(path, is_folder) == Verdict::kIgnored) continue;
-    if (MatchScopes(folder->rules.get(), path, is_folder) == Verdict::kIgnored) {
+    const Verdict verdict = MatchScopes(folder->rules.get(), path, is_folder);
+    if (verdict == Verdict::kIgnored) {
       ++ignored;
+      continue;
+    }
+    if ((is_folder || entry.type == DT_REG) &&
+        IsLeftOutKey(*folder, path, verdict == Verdict::kKept, is_folder, &item)) {
       continue;
     }
     if (is_folder) {
@@ -220,6 +258,7 @@ Status Freezer::ListIt(const FolderPtr& folder) {
     while (more) {
       TENON_TRY(more, next());
     }
+    if (!options_.homes.empty() && IsTenonHome(listing)) return LeaveOutHome(folder.get());
     TENON_TRY_VOID(ReadRules(folder.get(), &listing));
     TENON_TRY_VOID(AddPart(folder, std::move(listing), &cursor));
   }
@@ -234,7 +273,7 @@ Status Freezer::DoFolder(const FolderPtr& folder) {
   Status opened = OpenIt(folder.get());
   if (!opened.ok()) return Failed(*folder, "", std::move(opened).error());
   if (use_cache_) folder->cached = cache_.Find(folder->path);
-  TENON_TRY_VOID(ListIt(folder));
+  TENON_TRY_VOID(folder->is_home ? LeaveOutHome(folder.get()) : ListIt(folder));
   if (folder->depth > kDepthWithFd) folder->fd.Reset();
   return Done(folder);
 }
@@ -353,6 +392,13 @@ Status Freezer::Done(FolderPtr folder) {
 }
 
 Status Freezer::Finish(Folder* folder) {
+  if (folder->is_home) {
+    folder->item_above->left_out = true;
+    folder->above->node_changed = true;
+    folder->above->cache_changed = true;
+    folder->fd.Reset();
+    return {};
+  }
   std::vector<Hash> nodes, kept_nodes;
   auto keep = [this](const Hash& hash) { return packs_kept_ || store_.Keep(hash, 0); };
   if (!folder->node_changed) {
@@ -403,7 +449,7 @@ Status Freezer::MakeNode(const Folder& folder, const std::vector<const Item*>& s
   std::vector<NodeItem> items;
   items.reserve(sorted.size());
   for (const Item* item : sorted) {
-    if (item->kind == CachedKind::kStaysHere && !kept) continue;
+    if (item->left_out || (item->kind == CachedKind::kStaysHere && !kept)) continue;
     NodeItem node;
     node.name = item->Name();
     node.mode = item->stat.mode & kModeBits;
@@ -443,7 +489,9 @@ void Freezer::Remember(const Folder& folder, const std::vector<Hash>& nodes,
   CachedFolderBuilder builder(folder.path, nodes, kept_nodes);
   for (const Part& part : folder.parts) {
     std::vector<const Item*> listed;
-    for (const Item& item : part.items) listed.push_back(&item);
+    for (const Item& item : part.items) {
+      if (!item.left_out) listed.push_back(&item);
+    }
     // Back into the order of the listing, which is that of the names in memory.
     std::sort(listed.begin(), listed.end(),
               [](const Item* a, const Item* b) { return a->name < b->name; });
@@ -501,7 +549,14 @@ Result<Frozen> Freezer::Run() {
   frozen.ignored = ignored_;
   frozen.skipped = std::move(skipped_);
   frozen.large = std::move(large_);
+  frozen.keys = std::move(keys_);
+  frozen.homes = std::move(homes_);
+  frozen.named = std::move(named_);
   std::sort(frozen.skipped.begin(), frozen.skipped.end());
+  std::sort(frozen.homes.begin(), frozen.homes.end());
+  std::sort(frozen.named.begin(), frozen.named.end());
+  std::sort(frozen.keys.begin(), frozen.keys.end(),
+            [](const LeftOut& a, const LeftOut& b) { return a.path < b.path; });
   std::sort(frozen.large.begin(), frozen.large.end());
   return frozen;
 }

@@ -42,6 +42,8 @@ class Freezer {
     size_t cached = CacheCursor::kNone;  // its entry in the cached folder
     FileStat stat;
     Hash hash, kept;
+    bool on_purpose = false;  // a folder of keys that an ignore file asks for
+    bool left_out = false;    // a folder that turned out to be a Tenon home
 
     std::string_view Name() const { return {name, name_length}; }
   };
@@ -58,6 +60,8 @@ class Freezer {
     std::string path;  // within the root
     int depth = 0;
     uint32_t mode = 0;
+    bool on_purpose = false;  // it, or one above it, is a folder of keys that is asked for
+    bool is_home = false;
     UniqueFd fd;
     std::shared_ptr<const IgnoreScope> rules;
     std::optional<CachedFolder> cached;
@@ -82,6 +86,11 @@ class Freezer {
   // Takes the ignore file that counts, if there is one. `listing`: all names; nullptr: go and look.
   Status ReadRules(Folder* folder, const Listing* listing);
   Status ListIt(const FolderPtr& folder);
+  // Whether an entry is left out because it is a key file. `asked`: an ignore file says to take it.
+  bool IsLeftOutKey(const Folder& folder, const std::string& path, bool asked, bool is_folder,
+                    Item* item);
+  // Takes a Tenon home out of the folder above it; of the root: an Error.
+  Status LeaveOutHome(Folder* folder);
   // Decides what becomes of some names and adds the work to the pool.
   Status AddPart(const FolderPtr& folder, Listing listing, CacheCursor* cursor);
   void AddFolder(const FolderPtr& above, Item* item);
@@ -123,9 +132,11 @@ class Freezer {
   std::atomic<bool> cache_changed_{false};
   int64_t last_progress_us_ = 0;  // of the calling thread
 
-  std::mutex mutex_;  // guards the four below
+  std::mutex mutex_;  // guards what is below, up to the roots
   std::vector<std::string> skipped_;
   std::vector<std::pair<std::string, uint64_t>> large_;
+  std::vector<LeftOut> keys_;
+  std::vector<std::string> homes_, named_;
   std::vector<std::string> new_records_;
   std::vector<std::string_view> old_records_;
 
