@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "engine/artifacts.h"
+#include "engine/git.h"
 
 namespace tenon::cli {
 namespace {
@@ -65,7 +66,11 @@ json::Value Maker::Properties(const journal::RunView& run) const {
   if (run.end && run.end->exit_code) properties["ExitCode"] = *run.end->exit_code;
   if (!spec.git_branch.empty()) properties["GitBranch"] = Text(spec.git_branch);
   if (!spec.git_commit.empty()) properties["GitCommit"] = Text(spec.git_commit);
-  if (!spec.git_diff_object.empty()) properties["GitDirty"] = true;
+  if (spec.git_diff_object == engine::kGitUnknown) {
+    properties["GitDirty"] = "unknown";
+  } else if (!spec.git_diff_object.empty()) {
+    properties["GitDirty"] = true;
+  }
   if (!spec.parameters.empty()) properties["Parameters"] = Pairs(spec.parameters);
   if (!run.reason.empty()) properties["Reason"] = Text(run.reason);
   if (!spec.rerun_of.empty()) properties["RerunOf"] = Text(spec.rerun_of);

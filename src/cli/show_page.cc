@@ -9,6 +9,7 @@
 #include "cli/facts.h"
 #include "cli/print.h"
 #include "cli/run_json.h"
+#include "engine/git.h"
 
 namespace tenon::cli {
 namespace {
@@ -317,6 +318,8 @@ std::string MetricCell(const run::MetricValue& value) {
 std::string GitLine(const journal::RunView& run) {
   std::string text = run.spec.git_commit.substr(0, 12);
   if (!run.spec.git_branch.empty()) text += (text.empty() ? "on " : " on ") + run.spec.git_branch;
+  if (text.empty()) return text;
+  if (run.spec.git_diff_object == engine::kGitUnknown) return text + ", not all files compared";
   if (!run.spec.git_diff_object.empty()) text += ", with uncommitted changes";
   return text;
 }

@@ -133,6 +133,22 @@ void AddSnapshotNotices(const snapshot::Frozen& frozen, const std::string& root,
   }
 }
 
+void AddGitNotices(const GitState& state, std::vector<run::Notice>* notices) {
+  if (!state.problem.empty()) {
+    const std::string what = state.commit.empty() ? "the state of git is not recorded: "
+                                                  : "uncommitted changes are not "
+                                                    "recorded: ";
+    notices->push_back({run::Level::kWarning, what + state.problem, ""});
+  }
+  if (!state.not_compared.empty()) {
+    notices->push_back({run::Level::kInfo,
+                        "not compared with the commit, because that would run a filter of git "
+                        "(LFS, for example) or look into a submodule: " +
+                            SomeNames(state.not_compared),
+                        ""});
+  }
+}
+
 // A script that is left out would be missed by Python only, on another machine, in its own words.
 Status CheckScriptIsTaken(const snapshot::ObjectStore& objects, const snapshot::Frozen& frozen,
                           const std::string& root, const std::string& script) {
@@ -370,9 +386,9 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
       TENON_TRY_VOID(objects->Flush());
       spec.git_diff_object = diff.Hex();
     }
-    if (!state.problem.empty()) {
-      request.notices.push_back(
-          {run::Level::kWarning, "uncommitted changes are not recorded: " + state.problem, ""});
+    AddGitNotices(state, &request.notices);
+    if (state.diff.empty() && (!state.problem.empty() || !state.not_compared.empty())) {
+      spec.git_diff_object = kGitUnknown;
     }
   }
   for (const run::Notice& notice : request.notices) reporter.OnNotice(notice);
