@@ -56,6 +56,19 @@ std::string Below(const std::string& folder, const std::string& path) {
   return path.starts_with('/') ? path : JoinPath(folder, path);
 }
 
+// A plain file; what else may lie there, a FIFO for instance, is not waited for.
+Result<std::string> ReadPlain(const std::string& path, size_t limit, struct stat* info) {
+  TENON_TRY(const UniqueFd fd, OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  if (::fstat(fd.get(), info) != 0) return FromErrno("looking at " + path, errno);
+  if (!S_ISREG(info->st_mode) || static_cast<uint64_t>(info->st_size) > limit) {
+    return Invalid(ForTerminal(path) + " is not what git keeps there");
+  }
+  std::string bytes(static_cast<size_t>(info->st_size), '\0');
+  TENON_TRY(const size_t got, ReadAt(fd.get(), bytes, 0));
+  bytes.resize(got);
+  return bytes;
+}
+
 // A folder that goes away with this.
 class Scratch {
  public:
@@ -198,14 +211,15 @@ class GitReader {
   // .git may be a file that names the folder; a linked worktree has most of it elsewhere.
   Status FindFolders() {
     git_ = JoinPath(top_, ".git");
+    struct stat info;
     if (!IsDirectory(git_)) {
-      TENON_TRY(const std::string text, ReadFile(git_, kMaxLine));
+      TENON_TRY(const std::string text, ReadPlain(git_, kMaxLine, &info));
       constexpr std::string_view kWord = "gitdir:";
       if (!text.starts_with(kWord)) return Invalid(ForTerminal(git_) + " names no folder");
       git_ = Below(top_, std::string(Trim(std::string_view(text).substr(kWord.size()))));
     }
     common_ = git_;
-    if (auto text = ReadFile(JoinPath(git_, "commondir"), kMaxLine); text.ok()) {
+    if (auto text = ReadPlain(JoinPath(git_, "commondir"), kMaxLine, &info); text.ok()) {
       common_ = Below(git_, std::string(Trim(*text)));
     }
     return {};
@@ -272,15 +286,8 @@ class GitReader {
 
   Status CopyIndex(const Scratch& scratch) {
     const std::string from = JoinPath(git_, "index"), to = scratch / "index";
-    TENON_TRY(const UniqueFd fd, OpenFile(from, O_RDONLY));
     struct stat info;
-    if (::fstat(fd.get(), &info) != 0) return FromErrno("looking at " + from, errno);
-    if (!S_ISREG(info.st_mode) || static_cast<uint64_t>(info.st_size) > kMaxIndex) {
-      return Invalid(ForTerminal(from) + " is no index");
-    }
-    std::string bytes(static_cast<size_t>(info.st_size), '\0');
-    TENON_TRY(const size_t got, ReadAt(fd.get(), bytes, 0));
-    bytes.resize(got);
+    TENON_TRY(const std::string bytes, ReadPlain(from, kMaxIndex, &info));
     TENON_TRY_VOID(WriteFileAtomically(to, bytes, 0600, Durability::kProcess));
     // Files that are not older than the index are looked at again, so the copy has its age.
     const struct timespec times[] = {info.st_atim, info.st_mtim};
@@ -311,7 +318,9 @@ class GitReader {
     TENON_TRY_VOID(WriteFileAtomically(scratch / "config", config, 0600, Durability::kProcess));
     TENON_TRY_VOID(
         WriteFileAtomically(scratch / "HEAD", commit + "\n", 0600, Durability::kProcess));
-    if (auto text = ReadFile(JoinPath(common_, "info/attributes")); text.ok()) {
+    struct stat info;
+    const std::string attributes = JoinPath(common_, "info/attributes");
+    if (auto text = ReadPlain(attributes, kMaxOutput, &info); text.ok()) {
       TENON_TRY_VOID(
           WriteFileAtomically(scratch / "info/attributes", *text, 0600, Durability::kProcess));
     }

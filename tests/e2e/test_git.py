@@ -215,7 +215,8 @@ def without_git(tenon):
     return str(path)
 
 
-@pytest.mark.parametrize("damage", ["head", "index", "branch", "objects", "gitfile", "empty", "no git"])
+@pytest.mark.parametrize("damage", ["head", "index", "branch", "objects", "gitfile", "empty", "no git",
+                                    "fifo for the index", "fifo for .git"])
 def test_a_state_that_cannot_be_read_is_a_notice_and_the_run_goes_on(tenon, repository, damage):
     folder, git = repository({"data.txt": "one\n"})
     env = {}
@@ -234,6 +235,12 @@ def test_a_state_that_cannot_be_read_is_a_notice_and_the_run_goes_on(tenon, repo
     elif damage == "empty":
         shutil.rmtree(folder / ".git")
         (folder / ".git").mkdir()
+    elif damage == "fifo for the index":
+        (folder / ".git/index").unlink()
+        os.mkfifo(folder / ".git/index")
+    elif damage == "fifo for .git":
+        shutil.rmtree(folder / ".git")
+        os.mkfifo(folder / ".git")
     else:
         env["PATH"] = without_git(tenon)
     (folder / "data.txt").write_text("two\n")
