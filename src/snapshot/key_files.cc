@@ -61,7 +61,6 @@ constexpr Row kHidden[] = {
     {".huggingface/token", What::kFile, KeyKind::kKey, "a token of Hugging Face"},
     {".cache/huggingface/token", What::kFile, KeyKind::kKey, "a token of Hugging Face"},
     {".cache/huggingface/stored_tokens", What::kFile, KeyKind::kKey, "tokens of Hugging Face"},
-    {".env", What::kFile, KeyKind::kNamed, "settings that often are passwords"},
 };
 
 // Whole names of files without a dot before them.
@@ -132,6 +131,15 @@ class HomeMarks {
   bool runs_ = false, objects_ = false, strong_ = false, weak_ = false;
 };
 
+// .env, .env.local, .env.production; not the example that lies beside it.
+bool IsEnvFile(std::string_view name) {
+  constexpr std::string_view kExamples[] = {".example", ".sample", ".template", ".dist"};
+  if (name == ".env") return true;
+  if (!name.starts_with(".env.")) return false;
+  return std::none_of(std::begin(kExamples), std::end(kExamples),
+                      [&](std::string_view end) { return name.ends_with(end); });
+}
+
 // A private key in DER: a sequence whose first member is the number 0 or 1.
 bool IsDerKey(std::string_view bytes) {
   auto at = [&](size_t i) { return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u; };
@@ -149,6 +157,7 @@ KeyName LookAtKeyName(std::string_view path, bool is_folder) {
   const What what = is_folder ? What::kFolder : What::kFile;
   const bool hidden = path[0] == '.' || path.find("/.") != std::string_view::npos;
   if (hidden) {
+    if (!is_folder && IsEnvFile(name)) return {KeyKind::kNamed, "settings, often passwords"};
     for (const Row& row : kHidden) {
       if (row.what == what && EndsAtName(path, row.end)) return {row.kind, row.reason};
     }

@@ -119,10 +119,11 @@ TEST_F(KeyFilesTest, AnIgnoreFileCanAskForThem) {
 
 TEST_F(KeyFilesTest, AnEnvFileIsTakenAndNamed) {
   Write(".env", "A=1\n");
-  Write("sub/.env", "A=1\n");
-  EXPECT_EQ(Files(), (Paths{".env", "sub/.env"}));
-  EXPECT_EQ(last_.named, (std::vector<std::string>{".env", "sub/.env"}));
-  Write(".amlignore", "!.env\n");
+  Write("sub/.env.local", "A=1\n");
+  Write(".env.example", "A=\n");
+  EXPECT_EQ(Files(), (Paths{".env", ".env.example", "sub/.env.local"}));
+  EXPECT_EQ(last_.named, (std::vector<std::string>{".env", "sub/.env.local"}));
+  Write(".amlignore", "!.env*\n");
   Files();
   EXPECT_TRUE(last_.named.empty());
 }
