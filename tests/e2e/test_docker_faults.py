@@ -209,6 +209,41 @@ def test_runner_killed_while_running_next_look_follows_the_container(runs):
     wait_until(lambda: not runs.engine.leftovers(), 30, "an empty engine")
 
 
+def test_runner_killed_names_of_outputs_hold_no_secret(runs):
+    token = "canary/7f3a-9c51"
+    named = """
+import os, pathlib, tenon, time
+token = os.environ["TOKEN"]
+for name in (token + ".txt", "plain-name-of-some-length.txt"):
+    path = pathlib.Path("outputs", name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("contents")
+tenon.log("loss of " + token, 1)
+print("begin", flush=True)
+go = pathlib.Path(os.environ["AZUREML_NATIVE_SHARE_DIRECTORY"], "go")
+while not go.exists():
+    time.sleep(0.01)
+tenon.log(token, 2)
+"""
+    share = runs.scratch / "share"
+    folder = runs.project(named, compute={"nativeSharedDirectory": str(share)})
+    watcher = runs.start(folder, "--secret", "TOKEN", "main.py", env={"TOKEN": token})
+    watcher.wait_for("begin")
+    kill_everybody_near(runs, watcher)
+    (share / "proj" / "go").touch()
+    follower = runs.tenon.start("logs", "-f", "last", cwd=folder)
+    follower.wait()
+    run = runs.last(folder)
+    assert run["status"] == "Completed", run
+    for name in ("outputs/***.txt", "outputs/plain-name-of-some-length.txt"):
+        assert name in run["attachments"], run
+    assert "canary" not in runs.tenon.run("show", "last", "-o", "json", cwd=folder).ok().out
+    for path in runs.tenon.home.rglob("*"):
+        if path.is_file() and "work" not in path.parts:
+            assert token.encode() not in path.read_bytes(), path
+    wait_until(lambda: not runs.engine.leftovers(), 30, "an empty engine")
+
+
 def test_runner_killed_while_watched_watcher_sees_the_true_end(runs):
     folder, let_go = waiting_project(runs)
     watcher = runs.start(folder)
