@@ -2,6 +2,7 @@
 #include "executor/cgroup.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,11 @@ namespace {
 
 // How deep we look for a group that somebody else made. Deeper nesting than this is not seen.
 constexpr int kSearchDepth = 8;
+constexpr std::string_view kNamePrefix = "tenon-";
+constexpr size_t kKeyLength = 36;  // a UUID
+// How long a killed process may take to leave its group.
+constexpr int kLeaveTries = 200;
+constexpr useconds_t kLeaveUs = 5'000;
 
 // "\040" and the like in mountinfo.
 std::string UnescapeMount(std::string_view text) {
@@ -89,15 +95,85 @@ std::optional<std::string> CgroupFolder(const CgroupMount& mount, std::string_vi
   return std::nullopt;
 }
 
-std::string CgroupName(std::string_view run_key) { return "tenon-" + std::string(run_key); }
+std::string CgroupName(std::string_view run_key) {
+  return std::string(kNamePrefix) + std::string(run_key);
+}
 
-Result<std::string> MakeRunCgroup(const std::string& run_key) {
+namespace {
+
+Result<std::string> OwnFolder() {
   auto mount = OurMount();
   if (!mount) return NotFound("no cgroup v2 hierarchy is mounted");
   TENON_TRY(std::string proc_cgroup, ReadFile("/proc/self/cgroup"));
   auto ours = CgroupFolder(*mount, proc_cgroup);
   if (!ours) return NotFound("our own cgroup is outside of " + mount->mount_point);
-  std::string folder = *ours + "/" + CgroupName(run_key);
+  return *ours;
+}
+
+bool IsRunGroup(std::string_view name) {
+  if (!name.starts_with(kNamePrefix)) return false;
+  name.remove_prefix(kNamePrefix.size());
+  return name.size() == kKeyLength &&
+         name.find_first_not_of("0123456789abcdefABCDEF-") == std::string_view::npos;
+}
+
+// Whether `fd` is still what the path names.
+bool IsAt(int fd, const std::string& path) {
+  struct stat held {
+  }, there{};
+  return ::fstat(fd, &held) == 0 && ::stat(path.c_str(), &there) == 0 &&
+         held.st_dev == there.st_dev && held.st_ino == there.st_ino;
+}
+
+bool RemoveIfDead(const std::string& folder) {
+  if (!CgroupProcesses(folder).empty()) return false;
+  auto fd = OpenFile(folder, O_RDONLY | O_DIRECTORY);
+  if (!fd.ok() || ::flock(fd->get(), LOCK_EX | LOCK_NB) != 0) return false;
+  for (const std::string& below : Subfolders(folder)) RemoveCgroup(below);
+  return ::rmdir(folder.c_str()) == 0;
+}
+
+}  // namespace
+
+Result<HeldCgroup> MakeAndHoldRunCgroup(const std::string& run_key) {
+  // Whoever cleans up may be faster than our lock; then the group is made again.
+  for (int tries = 0; tries < 3; ++tries) {
+    HeldCgroup held;
+    TENON_TRY(held.folder, MakeRunCgroup(run_key));
+    auto opened = OpenFile(held.folder, O_RDONLY | O_DIRECTORY);
+    if (!opened.ok()) continue;
+    held.fd = std::move(*opened);
+    // A kernel that cannot lock it does not let others lock it either.
+    (void)::flock(held.fd.get(), LOCK_SH);
+    if (IsAt(held.fd.get(), held.folder)) return held;
+  }
+  return Unavailable("the run's cgroup is removed as soon as it is made");
+}
+
+int RemoveDeadCgroupsBelow(const std::string& folder, int depth) {
+  int removed = 0;
+  for (const std::string& below : Subfolders(folder)) {
+    if (IsRunGroup(BaseName(below))) {
+      removed += RemoveIfDead(below) ? 1 : 0;
+    } else if (depth > 1) {
+      removed += RemoveDeadCgroupsBelow(below, depth - 1);
+    }
+  }
+  return removed;
+}
+
+int RemoveDeadCgroups(bool everywhere) {
+  if (everywhere) {
+    auto mount = OurMount();
+    return mount ? RemoveDeadCgroupsBelow(mount->mount_point, kSearchDepth) : 0;
+  }
+  auto ours = OwnFolder();
+  return ours.ok() ? RemoveDeadCgroupsBelow(*ours, 1) : 0;
+}
+
+Result<std::string> MakeRunCgroup(const std::string& run_key) {
+  TENON_TRY(const std::string ours, OwnFolder());
+  std::string folder = ours + "/" + CgroupName(run_key);
   if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
     return FromErrno("make cgroup " + folder, errno);
   }
@@ -159,7 +235,10 @@ GroupMemory OwnGroupMemory(const std::string& mount_point) {
 
 void RemoveCgroup(const std::string& folder) {
   for (const std::string& below : Subfolders(folder)) RemoveCgroup(below);
-  ::rmdir(folder.c_str());
+  for (int tries = 0; ::rmdir(folder.c_str()) != 0 && errno == EBUSY; ++tries) {
+    if (tries == kLeaveTries || !CgroupProcesses(folder).empty()) return;
+    ::usleep(kLeaveUs);
+  }
 }
 
 }  // namespace tenon::executor

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/result.h"
 
 namespace tenon::executor {
@@ -32,6 +33,22 @@ std::string CgroupName(std::string_view run_key);  // "tenon-<key>"
 
 // Makes the run's group below our own. An Error is the usual case for a plain login.
 Result<std::string> MakeRunCgroup(const std::string& run_key);
+
+// A run's group, held (flock on its folder) by who uses it, so that nobody takes it for a dead
+// run's before the first process is in it.
+struct HeldCgroup {
+  std::string folder;
+  UniqueFd fd;  // the folder; the lock goes with it
+};
+Result<HeldCgroup> MakeAndHoldRunCgroup(const std::string& run_key);
+
+// Removes groups of runs, empty and held by nobody, that killed runners have left: those beside the
+// group a run of ours would get, or with `everywhere` all that the mount shows. How many went.
+// Groups that are not ours by name, or not ours to remove, stay.
+int RemoveDeadCgroups(bool everywhere);
+// The same below any folder; `depth` folders deep.
+int RemoveDeadCgroupsBelow(const std::string& folder, int depth);
+
 // Looks for the group of a run somebody else started; "" = there is none.
 std::string FindRunCgroup(const std::string& run_key);
 
@@ -47,7 +64,8 @@ struct GroupMemory {
   int64_t peak_bytes = 0;      // 0: not told
 };
 GroupMemory OwnGroupMemory(const std::string& mount_point = "/sys/fs/cgroup");
-// Removes the group and those below it; one that is not empty stays.
+// Removes the group and those below it; one that is not empty stays. Processes that were killed may
+// take a moment to leave it, which is waited for.
 void RemoveCgroup(const std::string& folder);
 
 }  // namespace tenon::executor

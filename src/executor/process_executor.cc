@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "executor/cgroup.h"
+#include "executor/run_mark.h"
 #include "run/env_vars.h"
 
 namespace tenon::executor {
@@ -70,22 +71,24 @@ Result<pid_t> ProcessExecutor::Start(const ExecRequest& request) {
 
 Result<pid_t> ProcessExecutor::SpawnInCgroup(SpawnOptions options) {
   if (use_cgroup_) {
-    if (auto made = MakeRunCgroup(run_key_); made.ok()) cgroup_ = *made;
+    if (auto held = MakeAndHoldRunCgroup(run_key_); held.ok()) {
+      cgroup_ = std::move(held->folder);
+      cgroup_fd_ = std::move(held->fd);
+      RemoveDeadCgroups(/*everywhere=*/false);
+    }
   }
   if (cgroup_.empty()) return Spawn(options);
   // Born inside where the kernel can (5.7): moving a process later costs up to 15 ms.
-  if (auto folder = OpenFile(cgroup_, O_RDONLY | O_DIRECTORY); folder.ok()) {
-    bool born = false;
-    SpawnOptions inside = options;
-    inside.fork = [&born, fd = folder->get()] {
-      pid_t pid = CloneIntoCgroup(fd);
-      born = pid >= 0;
-      return pid;
-    };
-    auto pid = Spawn(inside);
-    if (born && !pid.ok()) LeaveCgroup();
-    if (born) return pid;
-  }
+  bool born = false;
+  SpawnOptions inside = options;
+  inside.fork = [&born, fd = cgroup_fd_.get()] {
+    pid_t pid = CloneIntoCgroup(fd);
+    born = pid >= 0;
+    return pid;
+  };
+  auto pid = Spawn(inside);
+  if (born && !pid.ok()) LeaveCgroup();
+  if (born) return pid;
   return SpawnAndEnter(std::move(options));
 }
 
@@ -114,6 +117,7 @@ Result<pid_t> ProcessExecutor::SpawnAndEnter(SpawnOptions options) {
 
 void ProcessExecutor::LeaveCgroup() {
   RemoveCgroup(cgroup_);
+  cgroup_fd_.Reset();
   cgroup_.clear();
 }
 
@@ -123,6 +127,7 @@ TreeQuery ProcessExecutor::Query() const {
   query.cgroup = cgroup_;
   query.supervisor = ::getpid();
   query.not_before_ticks = our_start_ticks_;
+  query.marked = HasRunMark(run_key_);
   return query;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/fd.h"
 #include "executor/executor.h"
 #include "executor/process_tree.h"
 
@@ -41,6 +42,7 @@ class ProcessExecutor : public Executor {
   pid_t pid_ = 0;
   std::string run_key_;
   std::string cgroup_;
+  UniqueFd cgroup_fd_;  // its folder, held as long as the group is in use
   uint64_t our_start_ticks_ = 0;
   bool reaper_ = false;
   bool reaped_ = false;     // the script itself

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "executor/cgroup.h"
+#include "executor/run_mark.h"
 #include "run/env_vars.h"
 
 namespace tenon::executor {
@@ -22,6 +23,7 @@ namespace {
 
 // An environment can be a quarter of the stack limit long; usual ones are a few KB.
 constexpr size_t kMaxEnviron = 8u << 20;
+constexpr size_t kMaxLimits = 64u << 10;
 constexpr int kMaxFreezeRounds = 20;
 
 enum class Mark { kNone, kOurs, kForeign, kUnreadable };
@@ -52,7 +54,7 @@ std::optional<Seen> ReadStat(const std::string& folder, pid_t pid) {
   return seen;
 }
 
-Mark ReadMark(const std::string& folder, const std::string& run_key) {
+Mark ReadEnvironmentMark(const std::string& folder, const std::string& run_key) {
   auto text = ReadFile(folder + "/environ", kMaxEnviron);
   if (!text.ok()) {
     return text.error().kind == ErrorKind::kDenied ? Mark::kUnreadable : Mark::kNone;
@@ -67,6 +69,20 @@ Mark ReadMark(const std::string& folder, const std::string& run_key) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return Mark::kNone;
+}
+
+// What is known of a process by itself. The limit is believed first: a process may change its
+// environment, not its limit.
+Mark ReadMark(const std::string& folder, const TreeQuery& query) {
+  auto limits = ReadFile(folder + "/limits", kMaxLimits);
+  const RunMark limit = limits.ok() ? ReadRunMark(*limits, query.run_key) : RunMark::kUnknown;
+  if (limit == RunMark::kForeign) return Mark::kForeign;
+  const Mark named = ReadEnvironmentMark(folder, query.run_key);
+  if (named == Mark::kForeign) return Mark::kForeign;
+  if (limit == RunMark::kOurs) return Mark::kOurs;
+  // All of a marked run have the mark; this one has not, whatever its environment holds.
+  if (named == Mark::kUnreadable && query.marked && limit == RunMark::kNone) return Mark::kNone;
+  return named;
 }
 
 // Whether a process whose environment we may not read could be of a run of ours: it is our user's,
@@ -95,7 +111,7 @@ Result<Table> ReadTable(const TreeQuery& query) {
     auto seen = ReadStat(query.proc + "/" + name, pid);
     if (!seen || seen->process.start_ticks < query.not_before_ticks) continue;
     if (seen->state == 'Z' || seen->state == 'X') continue;
-    seen->mark = ReadMark(query.proc + "/" + name, query.run_key);
+    seen->mark = ReadMark(query.proc + "/" + name, query);
     table.emplace(pid, std::move(*seen));
   }
   return table;
@@ -158,6 +174,7 @@ TreeScan ScanTree(const TreeQuery& query) {
   TreeScan scan;
   auto table = ReadTable(query);
   if (!table.ok() || !Exists(query.proc + "/self/stat")) {
+    scan.looked = false;
     scan.remark = query.proc + " does not show the processes of this machine";
     if (!table.ok()) return scan;
   } else if (auto mountinfo = ReadFile("/proc/self/mountinfo"); mountinfo.ok()) {
@@ -179,11 +196,15 @@ TreeScan ScanTree(const TreeQuery& query) {
       ++scan.unseen;
     }
   }
+  auto add = [&scan](const std::string& words) {
+    scan.remark += (scan.remark.empty() ? "" : "; ") + words;
+  };
   if (scan.unseen > 0) {
-    if (!scan.remark.empty()) scan.remark += "; ";
-    scan.remark += "the environment of " +
-                   Count(static_cast<uint64_t>(scan.unseen), "process", "processes") +
-                   " could not be read";
+    add("the environment of " + Count(static_cast<uint64_t>(scan.unseen), "process", "processes") +
+        " could not be read");
+  }
+  if (query.supervisor == 0 && query.cgroup.empty() && !query.marked) {
+    add("a process that has cleared its environment could not be seen");
   }
   return scan;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every process of a run, and the end of them.
 //
-// Three ways lead to a process, and it takes only one of them: it is in the run's cgroup; it
+// Four ways lead to a process, and it takes only one of them: it is in the run's cgroup; it
 // descends from the supervisor, which as subreaper inherits every orphan, so a double fork changes
-// nothing; it has TENON_RUN_KEY=<key> in its environment, which is all there is to go by once the
-// supervisor is dead and no cgroup could be made. A process whose environment names another run
-// belongs to that run, and so do its descendants: a script may submit a run of its own, which
+// nothing; it has the run's mark (run_mark.h), which a process without privileges cannot lose; it
+// has TENON_RUN_KEY=<key> in its environment. The last two are all there is to go by once the
+// supervisor is dead and no cgroup could be made. A process whose mark or environment names another
+// run belongs to that run, and so do its descendants: a script may submit a run of its own, which
 // outlives it.
 //
 // Processes older than the run are not looked at, which makes the look cheap on a busy machine.
@@ -31,6 +32,7 @@ struct TreeQuery {
   std::string cgroup;             // folder; "" = none
   pid_t supervisor = 0;           // its descendants belong to the run, itself not; 0 = it is dead
   uint64_t not_before_ticks = 0;  // start time of the supervisor: nothing of the run is older
+  bool marked = false;            // every process of the run has been given its mark
   std::string proc = "/proc";     // tests only
 };
 
@@ -44,6 +46,7 @@ struct TreeScan {
   std::vector<TreeProcess> processes;  // alive (no zombies), ourselves left out
   bool foreign = false;                // another run was found among them and left out
   int64_t unseen = 0;                  // see run::Proof
+  bool looked = true;                  // false: there is no /proc that shows processes
   std::string remark;                  // what could not be seen, in words
 };
 

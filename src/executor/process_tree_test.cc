@@ -13,6 +13,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "executor/cgroup.h"
+#include "executor/run_mark.h"
 
 namespace tenon::executor {
 namespace {
@@ -39,6 +40,13 @@ class FakeProc {
                        " 0 0\n";
     Write(at + "/stat", stat);
     Write(at + "/environ", environ);
+  }
+  void SetLimit(pid_t pid, const std::string& hard) {
+    Write(std::to_string(pid) + "/limits",
+          "Limit                     Soft Limit           Hard Limit           Units     \n"
+          "Max open files            1024                 4096                 files     \n"
+          "Max file locks            " +
+              hard + "           " + hard + "           locks     \n");
   }
   TreeQuery Query(pid_t supervisor) const {
     TreeQuery query;
@@ -104,6 +112,49 @@ TEST(ProcessTree, ARunStartedByTheScriptIsNotPartOfIt) {
   ASSERT_EQ(scan.processes.size(), 1u);
   EXPECT_EQ(scan.processes[0].pid, kFirst + 1);
   EXPECT_TRUE(scan.foreign);
+}
+
+TEST(ProcessTree, AnEmptyEnvironmentDoesNotHideTheMark) {
+  FakeProc proc;
+  const uint64_t ours = RunMarkBelow(UINT64_MAX, "key-1").value();
+  proc.Add(kFirst, 1, "");
+  proc.SetLimit(kFirst, std::to_string(ours));
+  proc.Add(kFirst + 1, 1, "");  // of another run, which one of ours has started
+  proc.SetLimit(kFirst + 1, std::to_string(RunMarkBelow(ours, "key-2").value()));
+  proc.Add(kFirst + 2, 1, "");
+  proc.SetLimit(kFirst + 2, "unlimited");
+  proc.Add(kFirst + 3, kFirst + 1, kMark);  // what the environment says counts less
+  proc.SetLimit(kFirst + 3, std::to_string(RunMarkBelow(ours, "key-2").value()));
+  EXPECT_EQ(proc.Scan(0), std::vector<pid_t>{kFirst});
+}
+
+TEST(ProcessTree, WithoutMarksAClearedEnvironmentCannotBeSeen) {
+  FakeProc proc;
+  TreeQuery query = proc.Query(0);
+  EXPECT_NE(ScanTree(query).remark.find("cleared its environment"), std::string::npos);
+  query.marked = true;
+  EXPECT_EQ(ScanTree(query).remark.find("cleared its environment"), std::string::npos);
+}
+
+TEST(RunMark, EachRunWithinARunIsLowerAndNamesItself) {
+  uint64_t limit = UINT64_MAX;
+  for (int depth = 0; depth < 256; ++depth) {
+    const std::string key = "key-" + std::to_string(depth);
+    const auto mark = RunMarkBelow(limit, key);
+    ASSERT_TRUE(mark.has_value());
+    EXPECT_LT(*mark, limit);
+    const std::string text =
+        "Max file locks            1   " + std::to_string(*mark) + "   locks\n";
+    EXPECT_EQ(ReadRunMark(text, key), RunMark::kOurs);
+    EXPECT_EQ(ReadRunMark(text, "another"), RunMark::kForeign);
+    limit = *mark;
+  }
+  EXPECT_FALSE(RunMarkBelow(limit, "one more").has_value());
+  EXPECT_EQ(ReadRunMark("Max file locks   unlimited   unlimited   locks\n", "k"), RunMark::kNone);
+  EXPECT_EQ(ReadRunMark("Max file locks   7   1000   locks\n", "k"), RunMark::kNone);
+  EXPECT_EQ(ReadRunMark("Max open files   7   1000   files\n", "k"), RunMark::kUnknown);
+  EXPECT_EQ(ReadRunMark("Max file locks", "k"), RunMark::kUnknown);
+  EXPECT_EQ(ReadRunMark("", "k"), RunMark::kUnknown);
 }
 
 TEST(ProcessTree, ZombiesAndOlderProcessesDoNotCount) {
@@ -207,6 +258,23 @@ TEST(Cgroup, ARunsGroupIsFoundAgainByItsKey) {
   EXPECT_TRUE(CgroupProcesses(*made).empty());
   RemoveCgroup(*made);
   EXPECT_EQ(FindRunCgroup(key), "");
+}
+
+TEST(Cgroup, OnlyEmptyGroupsThatNobodyHoldsAreTakenForDead) {
+  auto held = MakeAndHoldRunCgroup(NewUuid());
+  if (!held.ok()) GTEST_SKIP() << "no cgroup can be made here: " << held.error().message;
+  auto dead = MakeRunCgroup(NewUuid());
+  ASSERT_TRUE(dead.ok());
+  const std::string other = DirName(*dead) + "/tenon-of-somebody-else";
+  ASSERT_TRUE(MakeDirs(other).ok());
+  EXPECT_GE(RemoveDeadCgroups(/*everywhere=*/false), 1);
+  EXPECT_FALSE(IsDirectory(*dead));
+  EXPECT_TRUE(IsDirectory(held->folder));
+  EXPECT_TRUE(IsDirectory(other));
+  RemoveCgroup(other);
+  held->fd.Reset();
+  EXPECT_GE(RemoveDeadCgroups(/*everywhere=*/true), 1);
+  EXPECT_FALSE(IsDirectory(held->folder));
 }
 
 }  // namespace

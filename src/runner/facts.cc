@@ -78,4 +78,11 @@ Result<run::RunSpec> ReadSpec(const std::string& path) {
   return run::RunSpec::FromJson(*spec);
 }
 
+bool IsMarked(const std::string& path) {
+  auto text = ReadFile(path);
+  if (!text.ok()) return false;
+  auto value = json::Parse(*text);
+  return value.ok() && value->is_object() && json::GetBool(value->get_object(), "marked");
+}
+
 }  // namespace tenon::runner

@@ -36,6 +36,10 @@ Result<std::optional<run::RunnerStarted>> ReadHandle(const std::string& segment)
 // The spec as `start` left it in spec.json.
 Result<run::RunSpec> ReadSpec(const std::string& path);
 
+// Whether, by spec.json, all that the run's runner started has the run's mark
+// (executor/run_mark.h).
+bool IsMarked(const std::string& path);
+
 }  // namespace tenon::runner
 
 #endif  // TENON_RUNNER_FACTS_H_

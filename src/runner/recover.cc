@@ -37,14 +37,16 @@ bool Rebooted(const Facts& facts) {
          facts.runner->process.boot_id != now;
 }
 
-run::Proof EndWhatIsLeft(const Facts& facts, const run::RunSpec& spec) {
+run::Proof EndWhatIsLeft(const RunName& run, const Facts& facts, const run::RunSpec& spec) {
   executor::TreeQuery query;
   query.run_key = spec.key;
   query.cgroup = executor::FindRunCgroup(spec.key);
   if (facts.runner) query.not_before_ticks = facts.runner->process.start_ticks;
+  query.marked = IsMarked(run.Folder().spec());
   executor::ProcessSet signaled;
   run::Proof proof = executor::EndTree(query, kEndLimitUs, &signaled);
   if (!query.cgroup.empty()) executor::RemoveCgroup(query.cgroup);
+  executor::RemoveDeadCgroups(/*everywhere=*/true);
   return proof;
 }
 
@@ -147,7 +149,7 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
     proof.remark = "the machine was restarted, so nothing of the run can be left";
     proof.gpu = executor::GpuRemark();
   } else {
-    proof = EndWhatIsLeft(facts, spec);
+    proof = EndWhatIsLeft(run, facts, spec);
   }
   bool complete = TakeMetricsAfter(folder, facts.metrics, recorder, names);
   const bool collected = facts.has_outputs || CollectOutputs(run, recorder, names);
@@ -156,7 +158,7 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
   run::End end = MakeEnd(facts, rebooted, std::move(proof));
   if (!collected) end.reason += (end.reason.empty() ? "" : "; ") + OutputsAreKept(run);
   run::State state = end.state;
-  if (!recorder.AppendEnd(std::move(end)))
+  if (!recorder.AppendLast(std::move(end)))
     return Unavailable("the end of the run could not be recorded");
   TENON_TRY_VOID(recorder.writer().Sync());
   // What it has left with an engine is nobody's any more.

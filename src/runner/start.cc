@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "base/poll_loop.h"
 #include "base/text.h"
 #include "executor/executor.h"
+#include "executor/run_mark.h"
 #include "journal/writer.h"
 #include "run/env_vars.h"
 #include "run/mask_spec.h"
@@ -54,6 +56,7 @@ Status WriteSpec(const StartRequest& request, const std::string& version) {
   json::Object object;
   object["protocol"] = run::kProtocol;
   object["version"] = version;
+  object["marked"] = executor::HasRunMark(request.spec.key);
   object["spec"] = run::MaskSpec(request.spec, Masker(request.SecretValues())).ToJson();
   return WriteFileAtomically(request.run.Folder().spec(), json::Print(object) + "\n", 0644,
                              Durability::kProcess);
@@ -86,6 +89,8 @@ Status BecomeDaemon(const StartRequest& request, int keep) {
   ::signal(SIGHUP, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
   TakeOwnMark(request.spec.key);
+  // What we hold open and what we were told is not the script's to look at.
+  (void)::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   if (::chdir(request.run.Folder().path().c_str()) != 0) {
     return FromErrno("entering " + request.run.Folder().path(), errno);
   }
@@ -270,6 +275,9 @@ Result<json::Object> StartOnce(StartRequest request, const std::string& version)
   // Refused here, before anything is written: the run never started.
   TENON_TRY(auto checked, executor::MakeExecutor(request.spec.executor));
   checked.reset();
+  // The supervisor inherits it, and so does all that it starts. Where it can't be had, the proof of
+  // a recovery says so.
+  (void)executor::TakeRunMark(request.spec.key);
   TENON_TRY_VOID(WriteSpec(request, version));
   KeepSecrets(request);
   const std::string run_key = request.spec.key;

@@ -37,6 +37,8 @@ constexpr std::string_view kRunnerName = "tenon-runner-";
 // Files that an upload of a runner leaves when it is cut off.
 constexpr std::string_view kHalfRunners[] = {".new.", ".try."};
 
+constexpr size_t kMaxCommand = 4u << 20;
+
 int64_t NowUs() { return SystemClock().NowUs(); }
 
 bool StartsWithAny(std::string_view text, std::span<const std::string_view> beginnings) {
@@ -49,7 +51,12 @@ std::set<std::string> RunningPrograms() {
   std::set<std::string> programs;
   for (const std::string& pid : ListDir("/proc").value_or({})) {
     if (pid.empty() || pid[0] < '0' || pid[0] > '9') continue;
-    if (auto path = ReadLink("/proc/" + pid + "/exe"); path.ok()) programs.insert(*path);
+    if (auto path = ReadLink("/proc/" + pid + "/exe"); path.ok()) {
+      programs.insert(*path);
+    } else if (auto words = ReadFile("/proc/" + pid + "/cmdline", kMaxCommand); words.ok()) {
+      // A supervisor does not let us look at its program (prctl PR_SET_DUMPABLE).
+      programs.insert(words->substr(0, words->find('\0')));
+    }
   }
   return programs;
 }

@@ -10,6 +10,7 @@
 #include "base/process.h"
 #include "docker/engine.h"
 #include "docker/engine_address.h"
+#include "executor/cgroup.h"
 #include "run/layout.h"
 #include "runner/environment_image.h"
 #include "runner/environments.h"
@@ -30,6 +31,7 @@ class Sweeper {
         Keep("the containers of the engine at " + socket, swept.error().message);
       }
     }
+    if (!request_.dry_run) executor::RemoveDeadCgroups(/*everywhere=*/true);
     return json::Object{{"removed", std::move(removed_)}, {"kept", std::move(kept_)}};
   }
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mark that every process of a run inherits and keeps: through a cleared environment, closed
+// descriptors, a new session and a double fork, also when the runner is dead.
+//
+// The mark is an odd value of the limit on file locks (RLIMIT_LOCKS), which the kernel has not
+// enforced since Linux 2.4.25: it changes nothing for the script. A child inherits it, a plain user
+// cannot raise a hard limit, and everybody may read /proc/PID/limits. A process that root has given
+// other limits (a login, a service manager) has lost the mark.
+//
+//   bits 63–56  0x54        bits 55–48  255 − depth        bits 47–0  SHA-256 of the run's key
+//
+// A run that a script submits lies one level deeper: its value must be lower than the one its
+// runner inherits.
+#ifndef TENON_EXECUTOR_RUN_MARK_H_
+#define TENON_EXECUTOR_RUN_MARK_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tenon::executor {
+
+// Marks the calling process and all it starts from now on. False: the limit may not be set here.
+// May be repeated.
+bool TakeRunMark(const std::string& run_key);
+// Whether the calling process has the mark of that run.
+bool HasRunMark(const std::string& run_key);
+
+enum class RunMark {
+  kNone,     // of no run
+  kOurs,     // of the run asked for
+  kForeign,  // of another run
+  kUnknown,  // the text does not say
+};
+// What a /proc/PID/limits text says.
+RunMark ReadRunMark(std::string_view limits, const std::string& run_key);
+
+// The value for a run whose runner has `inherited` as its hard limit; nullopt: none is left below.
+std::optional<uint64_t> RunMarkBelow(uint64_t inherited, const std::string& run_key);
+
+}  // namespace tenon::executor
+
+#endif  // TENON_EXECUTOR_RUN_MARK_H_
