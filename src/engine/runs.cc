@@ -80,31 +80,81 @@ bool WasHandedOver(const journal::RunView& run) {
 }
 
 // The machine itself has said so of a run that it once had.
-bool IsLostThere(const Context& context, const Place& far, const journal::RunView& run,
-                 const Error& error) {
-  if (error.kind != ErrorKind::kNotFound || far.far == nullptr) return false;
-  if (!far.far->host->has_heard()) return false;
+bool IsLost(const Context& context, const Place& place, const journal::RunView& run,
+            const Error& error) {
+  if (error.kind != ErrorKind::kNotFound) return false;
+  if (place.far == nullptr) return run.runner.has_value();
+  if (!place.far->host->has_heard()) return false;
   struct stat st {};
   const std::string copy = run::RunFolder(context.home, run.spec.id).host_segment();
   return WasHandedOver(run) || (::stat(copy.c_str(), &st) == 0 && st.st_size > 0);
 }
 
-// What was copied of it ends here.
-Status EndLostThere(Context& context, const Place& far, const journal::RunView& run) {
-  const run::RunFolder folder(context.home, run.spec.id);
-  TENON_TRY(auto writer,
-            journal::Writer::Open({folder.host_segment(), run.spec.key,
-                                   std::string(run::kHostSegment), context.clock, false}));
+// Whether a process of a run on this machine is there, as far as the index knows them.
+bool HasProcessHere(const journal::RunView& run) {
+  const auto alive = [](const ProcessId& process) {
+    return process.start_ticks != 0 && CheckProcess(process) == Liveness::kAlive;
+  };
+  return (run.runner && alive(run.runner->process)) || (run.script && alive(run.script->process));
+}
+
+// Ends what a run has left on a machine that knows nothing of it any more. An Error: that is not
+// known, or could not be done.
+Result<run::Proof> EndWhatWasLost(const Place& place, const journal::RunView& run) {
+  launch::EndLostRequest request;
+  request.run_id = run.spec.id;
+  request.key = run.spec.key;
+  if (run.runner) request.boot_id = run.runner->process.boot_id;
+  request.container = run.spec.executor == run::ExecutorKind::kContainer;
+  const std::string unknown = place.host->Describe() + " has lost the folder of " + run.spec.id +
+                              "; whether something of the run goes on there is not known";
+  auto ended = place.launch->EndLost(request);
+  if (!ended.ok()) return std::move(ended).error().Wrap(unknown);
+  if (ended->proof.left > 0) {
+    return Unavailable(place.host->Describe() + " has lost the folder of " + run.spec.id +
+                       ", and " +
+                       Count(static_cast<uint64_t>(ended->proof.left), "process", "processes") +
+                       " of it could not be ended");
+  }
+  if (!ended->known) return Unavailable(unknown + ": " + ended->proof.remark);
+  return std::move(ended->proof);
+}
+
+run::End EndOfLost(run::Proof proof) {
   run::End end;
   end.state = run::State::kCanceled;
   end.recovered = true;
   end.reason = "its machine has no such run any more";
-  TENON_TRY_VOID(writer.AppendLast(end));
+  if (proof.ended > 0) end.reason += "; what was left of it was ended";
+  end.proof = std::move(proof);
+  return end;
+}
+
+// What was copied of it ends here.
+Status EndLostRun(Context& context, const Place& far, const journal::RunView& run) {
+  TENON_TRY(run::Proof proof, EndWhatWasLost(far, run));
+  const run::RunFolder folder(context.home, run.spec.id);
+  TENON_TRY(auto writer,
+            journal::Writer::Open({folder.host_segment(), run.spec.key,
+                                   std::string(run::kHostSegment), context.clock, false}));
+  TENON_TRY_VOID(writer.AppendLast(EndOfLost(std::move(proof))));
   TENON_TRY_VOID(writer.Sync());
+  if (far.far == nullptr) return {};
   // What the machine may still have of it is asked for once.
   Reporter silent;
   (void)FetchOutputs(context, far, run.spec.id, silent).ok();
   return MarkFetched(context, run.spec.id);
+}
+
+// The same without a folder here: with it the journal went, so there is nowhere to record the end.
+Result<journal::RunView> EndUnrecorded(Context& context, const Place& here, journal::RunView run) {
+  TENON_TRY(run::Proof proof, EndWhatWasLost(here, run));
+  run.end = EndOfLost(std::move(proof));
+  run.state = run.end->state;
+  run.reason = run.end->reason;
+  TENON_TRY(history::HistoryStore * store, context.History());
+  TENON_TRY_VOID(store->Delete(run.spec.id));
+  return run;
 }
 
 // The run is over and known here, and its machine has nothing of it any more.
@@ -174,7 +224,12 @@ bool NothingToLookFor(const Context& context, const journal::RunView& run, Look 
 Status IngestAndLookAfter(Context& context, history::HistoryStore& store, const std::string& run_id,
                           Look look, Reporter& reporter) {
   const std::string folder = run::RunFolder(context.home, run_id).path();
-  if (!IsDirectory(folder)) return store.Delete(run_id);  // removed by hand
+  if (!IsDirectory(folder)) {
+    // Removed by hand. What goes on stays listed until it is canceled or gone.
+    const auto known = store.Get(run_id);
+    if (known.ok() && !run::IsFinal(known->state) && HasProcessHere(*known)) return {};
+    return store.Delete(run_id);
+  }
   TENON_TRY_VOID(history::IngestRunFolder(store, run_id, folder));
   auto run = store.Get(run_id);
   if (!run.ok()) return run.error().kind == ErrorKind::kNotFound ? Status() : Status(run.error());
@@ -321,8 +376,11 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
   request.who = options.who.empty() ? client : options.who;
   TENON_TRY(const Place place, context.At(run.spec.host));
   auto asked = place.launch->Cancel(request);
-  if (!asked.ok() && IsLostThere(context, place, run, asked.error())) {
-    TENON_TRY_VOID(EndLostThere(context, place, run));
+  if (!asked.ok() && IsLost(context, place, run, asked.error())) {
+    if (!IsDirectory(run::RunFolder(context.home, run_id).path())) {
+      return EndUnrecorded(context, place, std::move(run));
+    }
+    TENON_TRY_VOID(EndLostRun(context, place, run));
     TENON_TRY_VOID(RefreshRun(context, run_id));
     return GetRun(context, run_id);
   }

@@ -186,6 +186,23 @@ Result<Recovered> DirectLaunch::Recover(const std::string& run_id) {
   return Recovered{state, json::GetBool(answer, "recovered")};
 }
 
+Result<EndedLost> DirectLaunch::EndLost(const EndLostRequest& request) {
+  json::Object object = NewRequest(request.run_id);
+  object["key"] = request.key;
+  object["boot_id"] = request.boot_id;
+  object["container"] = request.container;
+  TENON_TRY(const json::Object answer, Ask(run::kVerbEndLost, object, kNoTimeout));
+  // The proof has the same form as in the journal's end.
+  const json::Object* told = json::GetObject(answer, "proof");
+  TENON_EXPECT_PEER(told != nullptr, "the runner's answer holds no proof");
+  json::Object end{{"state", run::StateName(run::State::kCanceled)}, {"proof", *told}};
+  TENON_TRY(const run::Event event, run::EventFromJson(run::EventType::kEnd, end));
+  EndedLost ended;
+  ended.known = json::GetBool(answer, "known");
+  ended.proof = std::get<run::End>(event).proof.value_or(run::Proof{});
+  return ended;
+}
+
 Result<EnvironmentsAnswer> DirectLaunch::Environments(const EnvironmentsRequest& request) {
   json::Object object = NewRequest();
   object["remove"] = run::ToJsonTexts(request.remove);

@@ -19,6 +19,7 @@ class DirectLaunch : public Launch {
   Result<run::RunnerStarted> Start(const StartRequest& request) override;
   Result<run::State> Cancel(const CancelRequest& request) override;
   Result<Recovered> Recover(const std::string& run_id) override;
+  Result<EndedLost> EndLost(const EndLostRequest& request) override;
   Result<EnvironmentsAnswer> Environments(const EnvironmentsRequest& request) override;
   Result<SweepAnswer> Sweep(const SweepRequest& request) override;
   Result<json::Object> Probe() override;

@@ -48,6 +48,16 @@ Result<Recovered> FakeLaunch::Recover(const std::string& run_id) {
   return Recovered{run.state, true};
 }
 
+Result<EndedLost> FakeLaunch::EndLost(const EndLostRequest& request) {
+  if (auto error = TakeError()) return std::move(*error);
+  if (runs_.count(request.run_id) != 0) return Invalid("run " + request.run_id + " is known here");
+  lost.push_back(request);
+  EndedLost ended;
+  ended.known = true;
+  ended.proof.method = "scan";
+  return ended;
+}
+
 Result<std::vector<std::string>> FakeLaunch::EnterCommand(const std::string& run_id, bool tty,
                                                           const std::vector<std::string>& words) {
   if (auto error = TakeError()) return std::move(*error);

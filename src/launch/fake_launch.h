@@ -20,6 +20,7 @@ class FakeLaunch : public Launch {
   Result<run::RunnerStarted> Start(const StartRequest& request) override;
   Result<run::State> Cancel(const CancelRequest& request) override;
   Result<Recovered> Recover(const std::string& run_id) override;
+  Result<EndedLost> EndLost(const EndLostRequest& request) override;
   Result<EnvironmentsAnswer> Environments(const EnvironmentsRequest& request) override;
   Result<SweepAnswer> Sweep(const SweepRequest& request) override;
   Result<json::Object> Probe() override;
@@ -38,6 +39,7 @@ class FakeLaunch : public Launch {
   std::function<Status(const StartRequest&)> on_start;
   std::vector<StartRequest> starts;  // those that started something
   std::vector<CancelRequest> cancels;
+  std::vector<EndLostRequest> lost;
   std::vector<run::ListedEnvironment> environments;  // those in use are kept
   std::map<std::string, std::string> containers;     // name → run; gone with the run's end
   std::vector<SweepRequest> sweeps;

@@ -44,6 +44,18 @@ struct CancelRequest {
   std::string who;                  // for the reason: "ann on laptop"
 };
 
+// A run that its host has lost, as far as we remember it.
+struct EndLostRequest {
+  std::string run_id;
+  std::string key;
+  std::string boot_id;     // of the boot in which it was started; "": not known
+  bool container = false;  // its script runs in one
+};
+struct EndedLost {
+  bool known = false;  // nothing of it is left; false: that could not be seen, or not be done
+  run::Proof proof;
+};
+
 struct Recovered {
   run::State state = run::State::kNotStarted;
   bool recovered = false;  // the end was written by this call
@@ -134,6 +146,9 @@ class Launch {
   // Makes sure that a run whose runner is gone has its end on record. A live run is left alone.
   // kNotFound: the host does not know the run, so it never started there.
   virtual Result<Recovered> Recover(const std::string& run_id) = 0;
+
+  // Ends what is left of a run whose folder on the host is gone. kInvalid: it is there.
+  virtual Result<EndedLost> EndLost(const EndLostRequest& request) = 0;
 
   // Removes environments, as far as no run that goes on uses them, and lists those that are there
   // then.

@@ -60,6 +60,7 @@ inline constexpr int kProtocol = 1;
 inline constexpr const char* kVerbStart = "start";
 inline constexpr const char* kVerbCancel = "cancel";
 inline constexpr const char* kVerbRecover = "recover";
+inline constexpr const char* kVerbEndLost = "end-lost";
 inline constexpr const char* kVerbEnvironments = "environments";
 inline constexpr const char* kVerbSweep = "sweep";
 inline constexpr const char* kVerbVersion = "version";

@@ -144,6 +144,22 @@ Result<RunName> ParseRecover(std::string_view text) {
   return NameOf(object);
 }
 
+Result<EndLostRequest> ParseEndLost(std::string_view text) {
+  TENON_TRY(json::Object object, ParseObject(text));
+  EndLostRequest request;
+  TENON_TRY(request.run, NameOf(object));
+  run::Members in(object);
+  in.Read("key", request.key);
+  in.Read("boot_id", request.boot_id);
+  in.Read("container", request.container);
+  TENON_TRY_VOID(Understood(in));
+  // It becomes the name of a folder, and an empty one would be everybody's.
+  if (request.key.empty() || request.key.find('/') != std::string::npos) {
+    return Invalid("reading the request: it names no run key");
+  }
+  return request;
+}
+
 Result<EnvironmentsRequest> ParseEnvironments(std::string_view text) {
   TENON_TRY(json::Object object, ParseObject(text));
   EnvironmentsRequest request;

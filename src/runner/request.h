@@ -43,6 +43,14 @@ struct CancelRequest {
   std::string who;
 };
 
+// A run whose folder is gone, as its client remembers it.
+struct EndLostRequest {
+  RunName run;
+  std::string key;
+  std::string boot_id;     // of the boot in which it was started; "": not known
+  bool container = false;  // its script runs in one
+};
+
 struct EnvironmentsRequest {
   std::string home;
   std::vector<std::string> remove;  // keys
@@ -78,6 +86,7 @@ Result<std::string> ReadRequest(int fd);
 Result<StartRequest> ParseStart(std::string_view text);
 Result<CancelRequest> ParseCancel(std::string_view text);
 Result<RunName> ParseRecover(std::string_view text);
+Result<EndLostRequest> ParseEndLost(std::string_view text);
 Result<EnvironmentsRequest> ParseEnvironments(std::string_view text);
 Result<SweepRequest> ParseSweep(std::string_view text);
 Result<std::string> ParseHome(std::string_view text);  // of a request that names no more

@@ -39,6 +39,10 @@ Result<json::Object> Answer(std::string_view verb, const std::string& version) {
     TENON_TRY(CancelRequest request, ParseCancel(text));
     return Cancel(request, version);
   }
+  if (verb == run::kVerbEndLost) {
+    TENON_TRY(EndLostRequest request, ParseEndLost(text));
+    return EndLost(request);
+  }
   if (verb == run::kVerbEnvironments) {
     TENON_TRY(EnvironmentsRequest request, ParseEnvironments(text));
     return AnswerEnvironments(request);
@@ -64,8 +68,9 @@ Result<json::Object> Answer(std::string_view verb, const std::string& version) {
 }
 
 constexpr std::string_view kVerbs[] = {
-    run::kVerbStart, run::kVerbCancel, run::kVerbRecover,   run::kVerbEnvironments, run::kVerbSweep,
-    run::kVerbProbe, run::kVerbHosted, run::kVerbWatchIdle, run::kVerbVersion};
+    run::kVerbStart,        run::kVerbCancel, run::kVerbRecover, run::kVerbEndLost,
+    run::kVerbEnvironments, run::kVerbSweep,  run::kVerbProbe,   run::kVerbHosted,
+    run::kVerbWatchIdle,    run::kVerbVersion};
 
 bool IsVerb(std::string_view verb) {
   return std::find(std::begin(kVerbs), std::end(kVerbs), verb) != std::end(kVerbs);
@@ -97,9 +102,10 @@ int RunVerb(const std::vector<std::string>& words, const std::string& version) {
   if (!WriteAll(STDOUT_FILENO, run::HelloLine(version)).ok()) return kFailed;
   if (verb == run::kVerbServe) return Serve(STDIN_FILENO, STDOUT_FILENO);
   if (!IsVerb(verb)) {
-    (void)WriteAll(STDERR_FILENO,
-                   "usage: tenon-runner start|cancel|recover|environments|sweep|probe|hosted|"
-                   "watch-idle|serve|version\n")
+    (void)WriteAll(
+        STDERR_FILENO,
+        "usage: tenon-runner start|cancel|recover|end-lost|environments|sweep|probe|hosted|"
+        "watch-idle|serve|version\n")
         .ok();
     return kUsage;
   }

@@ -15,6 +15,8 @@ namespace tenon::runner {
 // Starts a detached supervisor, unless the run has one. Returns in the calling process only.
 Result<json::Object> Start(StartRequest request, const std::string& version);
 Result<json::Object> Cancel(const CancelRequest& request, const std::string& version);
+// docs/runner.md § end-lost: kInvalid when the run's folder is there.
+Result<json::Object> EndLost(const EndLostRequest& request);
 Result<json::Object> Recover(const RunName& run, const std::string& version);
 
 // Starts a detached supervisor for a run whose runner is gone and whose container may go on.

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from e2e.harness import wait_until
+from e2e.runner_harness import alive
 from hosts.link import Cable, Proxy
 from hosts.sshd import Sshd, Unusable
 from hosts.ssh_runs import SLEEPER, waiter
@@ -497,6 +498,23 @@ def test_host_that_has_lost_the_run(far):
     assert run["status"] == "Canceled" and "no such run" in run["properties"]["Reason"], run
     assert far.tenon.run("logs", "last", cwd=folder).ok().out == "begin\n"
     far.tenon.run("runs", "delete", "last", cwd=folder).ok()
+
+
+def test_host_that_has_lost_the_folder_of_a_run_that_goes_on(far):
+    folder = far.attached(SLEEPER.replace('"begin"', '"begin", os.getpid()'))
+    watcher = far.start(folder)
+    watcher.wait_for("begin ")
+    script = int(watcher.out.split("begin ")[1].split()[0])
+    watcher.send(signal.SIGKILL)
+    watcher.wait()
+    assert far.runners()
+    shutil.rmtree(far.user.home / ".tenon/host/runs")
+    assert far.last(folder)["status"] == "Running"
+    done = far.tenon.run("cancel", "last", cwd=folder).ok()
+    assert "Canceled" in done.out and "processes left: 0" in done.out, repr(done)
+    assert not far.runners() and not alive(script), repr(done)
+    run = far.last(folder)
+    assert run["status"] == "Canceled" and "what was left of it was ended" in run["properties"]["Reason"], run
 
 
 def test_thirty_submits_at_once(far):
