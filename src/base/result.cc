@@ -50,6 +50,10 @@ Error FromErrno(std::string_view doing, int errno_value) {
       kind = ErrorKind::kUnavailable;
       hint = "free some space on that file system and try again";
       break;
+    case EFBIG:
+      kind = ErrorKind::kUnavailable;
+      hint = "the limit on the size of files is too low for it: `ulimit -f` shows it";
+      break;
     case EAGAIN:
     case EBUSY:
     case EINTR:

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/file_size_limit.h"
+
+#include <signal.h>
+
+namespace tenon {
+
+void SurviveFileSizeLimit() {
+  struct sigaction action = {};
+  // A handler, because being ignored would pass on to what is started by exec.
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGXFSZ, &action, nullptr);
+}
+
+}  // namespace tenon
