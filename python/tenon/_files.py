@@ -7,6 +7,7 @@ into the script (its own KeyboardInterrupt and SystemExit pass through), and not
 """
 import atexit
 import errno
+import fcntl
 import itertools
 import mmap
 import os
@@ -31,6 +32,7 @@ _FLOAT = struct.Struct("<BBHIdqd")
 _INT = struct.Struct("<BBHIdqq")
 _LENGTH = struct.Struct("<BBHIdqQ")
 _U64 = struct.Struct("<Q")
+_SLOT = struct.Struct("<QQ")
 _WANT = 48
 _SYNCED = 56
 
@@ -89,6 +91,55 @@ def _remove(path):
         os.unlink(path)
     except OSError:
         pass
+
+
+class _Missing:
+    """Tells the reader how many points of this writer have no place in any file: one slot of the file
+    `lost`, which the reader has made with all its space. What it says survives our death."""
+
+    _lock = threading.RLock()
+
+    def __init__(self, folder):
+        self._path = os.path.join(folder, "lost")
+        self._slot = None
+        self._told = 0
+
+    def tell(self, count):
+        """False: nobody can be told."""
+        if count == self._told:
+            return True
+        try:
+            fd = os.open(self._path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                if self._slot is None:
+                    with self._lock:
+                        self._slot = self._take(fd)
+                if self._slot is not None:
+                    os.pwrite(fd, _U64.pack(count), self._slot + _U64.size)
+                    self._told = count
+            finally:
+                os.close(fd)
+        except Exception:
+            pass
+        return count == self._told
+
+    def _take(self, fd):
+        """The place of a slot that was nobody's. A lock that another process holds is not waited for."""
+        slots = os.fstat(fd).st_size // _SLOT.size
+        first = _U64.unpack(os.urandom(8))[0] % max(slots, 1)
+        for n in range(slots):
+            place = (first + n) % slots * _SLOT.size
+            try:
+                fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB, _SLOT.size, place)
+            except OSError:
+                continue
+            try:
+                if not any(os.pread(fd, _SLOT.size, place)):
+                    os.pwrite(fd, _SLOT.pack(os.getpid(), 0), place)
+                    return place
+            finally:
+                fcntl.lockf(fd, fcntl.LOCK_UN, _SLOT.size, place)
+        return None
 
 
 class _Chunk:
@@ -244,7 +295,9 @@ class Writer:
         self._next_chunk = 0
         self._pending = []  # points that found no space, as _store() takes them
         self._pending_bytes = 0
-        self._dropped = 0
+        self._dropped = 0  # points that are gone for good
+        self._said_dropped = 0  # of them, in tag 7 records
+        self._missing = _Missing(self._folder)
         self._retry_at = 0.0
 
     def after_fork(self):
@@ -289,6 +342,10 @@ class Writer:
             self._close_at_exit()
         else:
             self._dropped += 1
+        self._tell_missing()
+
+    def _tell_missing(self):
+        return self._missing.tell(len(self._pending) + self._dropped - self._said_dropped)
 
     def _drain(self):
         """Stores what was kept, oldest first. False while there is no space."""
@@ -299,11 +356,12 @@ class Writer:
             stored += 1
             self._pending_bytes -= len(point[6])
         del self._pending[:stored]
+        told = self._tell_missing()
         if self._pending:
             return False
-        if self._dropped and self._fits(HEAD):
-            self._put(_LENGTH, DROPPED, 0, 0, _time.time(), 0, self._dropped, b"")
-            self._dropped = 0
+        if not told and self._fits(HEAD):
+            self._put(_LENGTH, DROPPED, 0, 0, _time.time(), 0, self._dropped - self._said_dropped, b"")
+            self._said_dropped = self._dropped
         return True
 
     def _store(self, point):
@@ -419,9 +477,9 @@ class Writer:
             return False
 
     def _ask(self):
-        """Stores what is waited for; (mapping, offset), or None while points are without a place."""
+        """Stores what is waited for; (mapping, offset), or None when points have no place."""
         self._retry_at = 0.0
-        if self._pending and not self._drain():
+        if self._pending and not self._drain() or self._dropped:
             return None
         mapping, pos, unused, unused = self._chunk.state()
         if mapping is not None:

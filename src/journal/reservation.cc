@@ -2,6 +2,7 @@
 #include "journal/reservation.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,7 +18,14 @@ namespace {
 constexpr uint64_t kSmallestPiece = 256u << 10;
 constexpr uint64_t kLargestPiece = 8u << 20;
 
-bool IsFull(int error) { return error == ENOSPC || error == EDQUOT; }
+bool IsFull(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
+
+// The largest size that this program may give a file (ulimit -f).
+uint64_t LargestFile() {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  return limit.rlim_cur;
+}
 
 // Bytes that no file system can store in less than their length.
 std::string Incompressible(size_t size) {
@@ -34,16 +42,23 @@ std::string Incompressible(size_t size) {
 
 }  // namespace
 
-Reservation::Reservation(int fd, std::string path, bool allocate_ahead)
-    : fd_(fd), path_(std::move(path)), file_(path_ + ".reserve"), allocate_ahead_(allocate_ahead) {}
+Reservation::Reservation(int fd, std::string path, bool allocate_ahead, bool beside)
+    : fd_(fd),
+      path_(std::move(path)),
+      file_(path_ + ".reserve"),
+      allocate_ahead_(allocate_ahead),
+      beside_(beside),
+      largest_(LargestFile()) {}
 
 Status Reservation::Ensure(uint64_t end, uint64_t bytes) {
   const uint64_t needed = end + bytes + kReserve;
+  // Space beyond the limit can be allocated but not written to.
+  if (needed > largest_) return FromErrno("reserve space for " + path_, EFBIG);
   if (!allocate_ahead_) return EnsureFile();
   if (allocated_end_ >= needed) return {};
   // A quarter of what is there: small runs take little, large ones ask rarely.
   const uint64_t piece = std::clamp(end / 4, kSmallestPiece, kLargestPiece);
-  if (Allocate(end, needed + piece).ok()) return {};
+  if (Allocate(end, std::min(needed + piece, largest_)).ok()) return {};
   if (!allocate_ahead_) return EnsureFile();
   return Allocate(end, needed);
 }
@@ -62,7 +77,7 @@ Status Reservation::Allocate(uint64_t end, uint64_t until) {
 }
 
 Status Reservation::EnsureFile() {
-  if (file_there_) return {};
+  if (file_there_ || !beside_) return {};
   struct stat info;
   if (::lstat(file_.c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_size == kReserve) {
     file_there_ = true;  // left by a writer that was killed

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -75,7 +76,7 @@ Result<End> FindEnd(int fd, const std::string& path) {
   return end;
 }
 
-bool IsFull(int error) { return error == ENOSPC || error == EDQUOT; }
+bool IsFull(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
 // pwrite of several pieces, all of it. Returns 0 or the error number.
 int WriteAllPieces(int fd, std::array<iovec, 3>& pieces, uint64_t offset) {
@@ -109,6 +110,10 @@ struct Writer::Impl {
   std::optional<Reservation> reservation;
   uint64_t next = 1;
   uint64_t torn = 0;
+  std::string file_header;  // as we wrote it; "" = another writer did
+  uint64_t ours_from = 0;   // offset of our first record
+  // Over the headers of our records, each of which holds the checksum of its payload.
+  uint32_t headers_crc = 0;
 
   // Read by Sync() and the accessors on other threads.
   std::atomic<uint64_t> last{0};
@@ -128,6 +133,10 @@ struct Writer::Impl {
   Result<uint64_t> Put(run::EventType type, std::string_view prefix, std::string_view payload,
                        bool last_words);
   void CutBack();
+  std::string FindChange();
+  bool IsAsWritten();
+  bool BringBack();
+  std::string CheckAndMend();
   Status Sync();
 };
 
@@ -135,7 +144,9 @@ Status Writer::Impl::Start() {
   TENON_TRY_VOID(CheckName(options));
   TENON_TRY(fd, OpenFile(options.path, O_RDWR | O_CREAT, 0644));
   TENON_TRY_VOID(Lock(fd.get(), options.path));
-  if (options.reserve) reservation.emplace(fd.get(), options.path, options.allocate_ahead);
+  if (options.reserve) {
+    reservation.emplace(fd.get(), options.path, options.allocate_ahead, options.reserve_beside);
+  }
   TENON_TRY(End end, FindEnd(fd.get(), options.path));
   // Nothing but (part of) a header that a power cut or our death took back.
   if (end.last.offset < kFileHeaderSize) {
@@ -155,13 +166,14 @@ Status Writer::Impl::Begin() {
     if (::ftruncate(fd.get(), 0) != 0) return FromErrno("truncate " + options.path, errno);
     return std::move(written).error().Wrap("write " + options.path);
   }
-  size = header.size();
+  size = ours_from = header.size();
+  file_header = std::move(header);
   return {};
 }
 
 Status Writer::Impl::GoOn(const End& end) {
   if (end.header) TENON_TRY_VOID(CheckOwner(*end.header));
-  size = end.last.offset;
+  size = ours_from = end.last.offset;
   last = end.last.record;
   torn = end.size - end.last.offset;
   if (torn > 0) CutBack();
@@ -224,9 +236,111 @@ Result<uint64_t> Writer::Impl::Put(run::EventType type, std::string_view prefix,
     CutBack();
     return FromErrno("append to " + options.path, error);
   }
+  headers_crc = Crc32c({header, sizeof header}, headers_crc);
   size = end + total;
   last = next;
   return next++;
+}
+
+// Whether our records are in the file as we wrote them.
+bool Writer::Impl::IsAsWritten() {
+  std::string buffer(1u << 20, '\0');
+  const uint64_t end = size;
+  uint64_t at = ours_from, have_from = 0, have = 0;
+  // The next bytes of the file, at most `most`; empty when it ends here.
+  auto next_bytes = [&](uint64_t most) -> std::string_view {
+    if (at < have_from || at >= have_from + have) {
+      auto got = ReadAt(fd.get(), std::span(buffer.data(), buffer.size()), at);
+      have_from = at;
+      have = got.ok() ? *got : 0;
+    }
+    const uint64_t skip = at - have_from;
+    const uint64_t count = std::min({most, have - skip, end - at});
+    at += count;
+    return std::string_view(buffer).substr(skip, count);
+  };
+  uint32_t crc = 0;
+  while (at < end) {
+    char header[kRecordHeaderSize];
+    for (size_t got = 0; got < sizeof header;) {
+      const std::string_view piece = next_bytes(sizeof header - got);
+      if (piece.empty()) return false;
+      got += piece.copy(header + got, piece.size());
+    }
+    crc = Crc32c({header, sizeof header}, crc);
+    const RecordHeader fields = DecodeRecordHeader(header);
+    uint32_t payload_crc = RecordCrc(header, {});
+    for (uint64_t left = fields.length; left > 0;) {
+      const std::string_view piece = next_bytes(left);
+      if (piece.empty()) return false;
+      payload_crc = Crc32c(piece, payload_crc);
+      left -= piece.size();
+    }
+    if (payload_crc != fields.crc) return false;
+  }
+  return crc == headers_crc;
+}
+
+std::string Writer::Impl::FindChange() {
+  struct stat held {
+  }, named{};
+  if (::fstat(fd.get(), &held) != 0) return "it cannot be looked at any more";
+  if (options.path.ends_with(run::kSegmentSuffix)) {
+    if (::lstat(options.path.c_str(), &named) != 0) return "it was removed";
+    if (held.st_dev != named.st_dev || held.st_ino != named.st_ino) return "it was replaced";
+  }
+  const auto length = static_cast<uint64_t>(held.st_size);
+  if (length < size) return HumanBytes(size - length) + " were cut off";
+  if (length > size) return HumanBytes(length - size) + " were appended to it";
+  if (!file_header.empty()) {
+    std::string header(file_header.size(), '\0');
+    auto got = ReadAt(fd.get(), header, 0);
+    if (!got.ok() || header != file_header) return "its beginning was overwritten";
+  }
+  return IsAsWritten() ? "" : "what is in it is not what was written";
+}
+
+// Gives the file its name back: as a copy, since one that has no name any more can't get one.
+bool Writer::Impl::BringBack() {
+  const std::string copy = options.path + ".new";
+  (void)::unlink(copy.c_str());
+  auto made = OpenFile(copy, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  if (!made.ok()) return false;
+  std::string buffer(1u << 20, '\0');
+  for (uint64_t at = 0; at < size;) {
+    auto got = ReadAt(fd.get(), std::span(buffer.data(), std::min(buffer.size(), size - at)), at);
+    if (!got.ok() || *got == 0) break;
+    if (!WriteAllAt(made->get(), {buffer.data(), *got}, at).ok()) break;
+    at += *got;
+  }
+  const bool named =
+      Lock(made->get(), copy).ok() && ::rename(copy.c_str(), options.path.c_str()) == 0;
+  if (!named) {
+    (void)::unlink(copy.c_str());
+    return false;
+  }
+  // In one step, as another thread may be syncing it.
+  if (::dup3(made->get(), fd.get(), O_CLOEXEC) < 0) return false;
+  folder_synced = false;
+  synced = 0;
+  return true;
+}
+
+std::string Writer::Impl::CheckAndMend() {
+  std::string change = FindChange();
+  if (change.empty()) return change;
+  struct stat held {
+  }, named{};
+  const bool away = options.path.ends_with(run::kSegmentSuffix) &&
+                    (::fstat(fd.get(), &held) != 0 || ::lstat(options.path.c_str(), &named) != 0 ||
+                     held.st_dev != named.st_dev || held.st_ino != named.st_ino);
+  if (away) (void)BringBack();
+  if (!file_header.empty()) (void)WriteAllAt(fd.get(), file_header, 0).ok();
+  CutBack();
+  // Said once: what is there now is where we go on.
+  ours_from = size;
+  headers_crc = 0;
+  return change;
 }
 
 Status Writer::Impl::Sync() {
@@ -287,10 +401,18 @@ Result<uint64_t> Writer::AppendOutput(run::Stream stream, std::string_view bytes
   return impl_->last.load();
 }
 
+std::string Writer::CheckAndMend() { return impl_->CheckAndMend(); }
 Status Writer::Sync() { return impl_->Sync(); }
 uint64_t Writer::last_record() const { return impl_->last; }
 uint64_t Writer::size() const { return impl_->size; }
 uint64_t Writer::torn_bytes() const { return impl_->torn; }
+
+void GiveBackReserve(const std::string& path) {
+  // Cutting a file to the size it has frees what was allocated beyond.
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return;
+  if (::truncate(path.c_str(), info.st_size) != 0) return;  // nothing is lost by it but space
+}
 
 Status SyncSegment(const std::string& path) {
   TENON_TRY(const UniqueFd fd, OpenFile(path, O_RDONLY));

@@ -31,6 +31,8 @@ class Writer {
     // writer that was killed: takes over what that one had reserved.
     bool reserve = false;
     bool allocate_ahead = true;  // false: reserve as on a file system that has no fallocate
+    // Where the file system has none: keep a file beside the segment. false: reserve nothing then.
+    bool reserve_beside = true;
   };
   static Result<Writer> Open(const Options& options);
   Writer(Writer&&) noexcept;
@@ -47,8 +49,15 @@ class Writer {
   // record.
   Result<uint64_t> AppendOutput(run::Stream stream, std::string_view bytes,
                                 size_t* written = nullptr);
-  // Like Append, but may use the reserved space: for kEnd, kGap and the kState before the end only.
+  // Like Append, but may use the reserved space: for the end and what has to be said before it (how
+  // much is missing, the state) only.
   Result<uint64_t> AppendLast(const run::Event& event);
+
+  // Compares the file with what this writer has written to it, from its beginning if this writer
+  // began it. "": it is as written. Else what somebody else has done to it, in words, once; then
+  // the header, the length and the name are put right as far as that goes, so that what is appended
+  // after this can be read. Reads the whole file.
+  std::string CheckAndMend();
 
   // Returns when all that was appended before the call is on disk. Thread-safe.
   Status Sync();
@@ -62,6 +71,9 @@ class Writer {
   explicit Writer(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+// Gives back what a writer that was killed had reserved in a segment.
+void GiveBackReserve(const std::string& path);
 
 // Returns when a segment that nobody writes, as a copy of one, is on disk.
 Status SyncSegment(const std::string& path);

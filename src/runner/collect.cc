@@ -231,9 +231,9 @@ std::string OutputsAreKept(const RunName& run) {
 }
 
 bool CollectMetrics(MetricFiles& files, Recorder& recorder, bool keep_text) {
-  uint64_t dropped = 0;
+  uint64_t dropped = 0, lost = 0;
   bool complete = true;
-  for (bool more = true; more && complete;) {
+  for (bool more = true; more;) {
     auto round = files.Poll(MetricFiles::Phase::kOver);
     if (!round.ok()) {
       recorder.Append(run::Notice{run::Level::kError,
@@ -244,14 +244,20 @@ bool CollectMetrics(MetricFiles& files, Recorder& recorder, bool keep_text) {
       recorder.Append(run::Notice{run::Level::kWarning, std::move(text), ""});
     }
     if (!keep_text) dropped += DropText(round->blocks);
-    complete = recorder.AppendMetrics(std::move(round->blocks));
-    if (complete) files.Commit();
-    if (!complete) {
-      recorder.Append(run::Notice{run::Level::kError,
-                                  "not all metrics could be recorded: there is no space left", ""});
+    lost += round->dropped;
+    uint64_t points = 0, written = 0;
+    for (const run::MetricBlock& block : round->blocks) points += block.points.size();
+    const bool taken = recorder.AppendMetrics(std::move(round->blocks), &written);
+    // What the journal does not take is counted, and its files stay where they are.
+    lost += points - std::min(points, written);
+    if (!taken) {
+      complete = false;
+      files.KeepFiles();
     }
+    files.Commit();
     more = round->more;
   }
+  recorder.LosePoints(lost + files.Missing());
   if (dropped > 0) {
     recorder.Append(run::Notice{run::Level::kWarning,
                                 Count(dropped, "logged text was", "logged texts were") +

@@ -101,7 +101,7 @@ class Inside {
     run::ScriptEnded ended;
     ended.exit_code = kNotStartedCode;
     ended.problem = error.message;
-    recorder_.Append(std::move(ended));
+    recorder_.AppendLast(std::move(ended));
     (void)recorder_.writer().Sync().ok();
     return code_ = kNotStartedCode;
   }
@@ -122,7 +122,8 @@ class Inside {
     ended.start_us = over.start_wall_us;
     ended.duration_us = over.duration_us;
     ended.leftovers = over.leftovers;
-    recorder_.Append(std::move(ended));
+    (void)recorder_.CheckSegment();
+    recorder_.AppendLast(std::move(ended));
     (void)recorder_.writer().Sync().ok();
     code_ = over.exit.status.AsShell();
     loop_.Stop();
@@ -151,7 +152,8 @@ Result<int> Init() {
   options.path = "/proc/self/fd/" + std::to_string(segment.get());
   options.run_key = job.run_key;
   options.segment = run::kScriptSegment;
-  options.reserve = false;
+  options.reserve = true;
+  options.reserve_beside = false;  // there is no folder of ours to put it in
   TENON_TRY(journal::Writer writer, journal::Writer::Open(options));
   segment.Reset();  // the writer has it open for itself
   PollLoop loop;

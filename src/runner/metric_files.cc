@@ -25,6 +25,10 @@ constexpr size_t kMaxFamilies = 4096;
 constexpr size_t kMaxEntries = 65536;    // looked at per scan
 constexpr size_t kMaxOpenFamilies = 64;  // more are opened anew at each look
 constexpr int64_t kIdleUs = 2'000'000;   // before asking whether a writer is alive
+constexpr size_t kMissingSlots = 1024;
+constexpr size_t kSlotSize = 16;
+// More than this says nothing of a process.
+constexpr uint64_t kMostMissing = uint64_t{1} << 40;
 
 uint64_t OwnPidNamespace() {
   struct stat info;
@@ -51,6 +55,14 @@ Result<UniqueFd> OpenWake(const std::string& folder) {
   }
   // Read and write: it never reports a hang-up, whoever comes and goes at the other end.
   return OpenFile(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW);
+}
+
+// Space for what the writers say when there is no space. It must be there before.
+Status MakeMissingFile(const std::string& folder) {
+  std::string path = JoinPath(folder, "lost");
+  if (Exists(path)) return {};
+  return WriteFileAtomically(path, std::string(kMissingSlots * kSlotSize, '\0'), 0600,
+                             Durability::kProcess);
 }
 
 // Families keep their blocks apart by this.
@@ -85,6 +97,7 @@ MetricFiles::MetricFiles(std::string folder, UniqueFd wake, MetricPositions jour
 Result<MetricFiles> MetricFiles::Open(const std::string& folder, MetricPositions journaled,
                                       const Clock& clock) {
   TENON_TRY_VOID(MakeDirs(folder, 0700));
+  TENON_TRY_VOID(MakeMissingFile(folder));
   TENON_TRY(UniqueFd wake, OpenWake(folder));
   return MetricFiles(folder, std::move(wake), std::move(journaled), clock);
 }
@@ -93,6 +106,21 @@ void MetricFiles::DrainWake() {
   char bytes[512];
   while (::read(wake_.get(), bytes, sizeof bytes) > 0) {
   }
+}
+
+uint64_t MetricFiles::Missing() const {
+  auto file = OpenFile(JoinPath(folder_, "lost"), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file.ok()) return 0;
+  std::string bytes(kMissingSlots * kSlotSize, '\0');
+  auto count = ReadAt(file->get(), bytes, 0);
+  if (!count.ok()) return 0;
+  uint64_t missing = 0;
+  for (size_t place = 0; place + kSlotSize <= *count; place += kSlotSize) {
+    uint64_t one = 0;
+    memcpy(&one, bytes.data() + place + kSlotSize / 2, sizeof one);
+    missing += std::min(one, kMostMissing);
+  }
+  return missing;
 }
 
 std::string MetricFiles::PathOf(const Family& family, uint32_t chunk) const {
@@ -290,8 +318,7 @@ Status MetricFiles::TakeRecords(Family& family, std::string_view bytes, Round& r
       auto [known, fresh] = family.names.emplace(record.series, name);
       TENON_EXPECT_PEER(fresh || known->second == name, "one number for two series");
     } else if (record.tag == MetricTag::kDropped) {
-      round.notices.push_back(std::to_string(record.raw) +
-                              " points were not recorded: there was no space for metric files");
+      round.dropped += std::min(record.raw, kMostMissing);
     } else {
       family.ended = true;
       family.last = record.tag == MetricTag::kEndOfFamily;
@@ -375,14 +402,16 @@ void MetricFiles::Commit() {
 }
 
 void MetricFiles::FinishChunk(Family& family) {
-  // What cannot be deleted must not be taken for new later.
-  if (family.file_id && ::unlink(PathOf(family, family.chunk).c_str()) != 0 && errno != ENOENT) {
+  // What is not deleted must not be taken for new later.
+  if (family.file_id && !keep_files_ && ::unlink(PathOf(family, family.chunk).c_str()) != 0 &&
+      errno != ENOENT) {
     if (family.last || family.writer_gone) dropped_.insert(family.name);
   }
   family.fd.Reset();
   family.file_id.reset();
   family.names.clear();
   family.finished = family.last || family.chunk == UINT32_MAX;
+  if (family.finished && keep_files_) dropped_.insert(family.name);
   family.ended = family.done = false;
   ++family.chunk;
 }

@@ -67,7 +67,8 @@ class MetricFiles {
 
   struct Round {
     std::vector<run::MetricBlock> blocks;
-    std::vector<std::string> notices;  // for the user: points dropped, a family that does not parse
+    std::vector<std::string> notices;  // for the user: a family that does not parse, a value cut
+    uint64_t dropped = 0;              // points that a writer says it had no space for
     bool more = false;                 // Commit and call again, there is more to read
     bool sync_wanted = false;          // a process waits: make the journal durable, then MarkSynced
   };
@@ -84,6 +85,11 @@ class MetricFiles {
   void Commit();
   // The journal is durable up to the last Commit: wakes those who wait for that.
   void MarkSynced();
+
+  // Points that have no place in any file, as the writers say (`lost`); 0 when nobody says so.
+  uint64_t Missing() const;
+  // From now on Commit deletes nothing: the journal has not got what it is told.
+  void KeepFiles() { keep_files_ = true; }
 
   // Families that are being read.
   size_t families() const { return families_.size(); }
@@ -142,6 +148,7 @@ class MetricFiles {
   std::string buffer_;
   bool said_cut_ = false;
   bool said_too_many_ = false;
+  bool keep_files_ = false;
   std::function<std::string(std::string_view)> names_;  // may be empty: as they are
 };
 

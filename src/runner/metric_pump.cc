@@ -58,6 +58,7 @@ void MetricPump::Pump() {
     }
     bool any = !round->blocks.empty();
     if (!recorder_.AppendMetrics(std::move(round->blocks))) return;  // they come again
+    recorder_.LosePoints(round->dropped);
     files_.Commit();
     if (any) syncer_.MarkDirty();
     sync_wanted = sync_wanted || round->sync_wanted;

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "journal/format.h"
 
 namespace tenon::runner {
@@ -23,6 +24,12 @@ void CutText(run::MetricBlock& block) {
     auto* text = std::get_if<std::string>(&point.value);
     if (text != nullptr && text->size() > kLongestText) text->resize(kLongestText);
   }
+}
+
+uint64_t CountPoints(const std::vector<run::MetricBlock>& blocks) {
+  uint64_t points = 0;
+  for (const run::MetricBlock& block : blocks) points += block.points.size();
+  return points;
 }
 
 }  // namespace
@@ -76,7 +83,7 @@ bool Recorder::AppendState(run::State state, std::string reason) {
   return writer_.AppendLast(event).ok();
 }
 
-bool Recorder::AppendMetrics(std::vector<run::MetricBlock> blocks) {
+bool Recorder::AppendMetrics(std::vector<run::MetricBlock> blocks, uint64_t* written) {
   if (blocks.empty()) return true;
   if (!Ready()) return false;
   run::Event event = run::Metrics{std::move(blocks)};
@@ -85,6 +92,7 @@ bool Recorder::AppendMetrics(std::vector<run::MetricBlock> blocks) {
   if (run::EncodeMetricBlocks(masked).size() <= journal::kMaxPayload) {
     auto appended = writer_.Append(event);
     if (!appended.ok()) Lost(appended.error());
+    if (appended.ok() && written != nullptr) *written += CountPoints(masked);
     return appended.ok();
   }
   // Too long for one record: halve the blocks, then the points of the one that is left.
@@ -103,9 +111,25 @@ bool Recorder::AppendMetrics(std::vector<run::MetricBlock> blocks) {
         {masked[0].series, masked[0].source, masked[0].position, {middle, points.end()}});
   } else {
     CutText(masked[0]);
-    return writer_.Append(event).ok();
+    const bool appended = writer_.Append(event).ok();
+    if (appended && written != nullptr) *written += CountPoints(masked);
+    return appended;
   }
-  return AppendMetrics(std::move(first)) && AppendMetrics(std::move(second));
+  return AppendMetrics(std::move(first), written) && AppendMetrics(std::move(second), written);
+}
+
+void Recorder::LosePoints(uint64_t points) {
+  if (points == 0) return;
+  if (!gap_due_) gap_.reason = "no space for metrics";
+  gap_due_ = true;
+  gap_.records += points;
+  run::Event notice = run::Notice{
+      run::Level::kError,
+      Count(points, "point that the script logged is", "points that the script logged are") +
+          " not on record: there was no space for " + (points == 1 ? "it" : "them"),
+      ""};
+  MaskEvent(notice);
+  (void)writer_.AppendLast(notice).ok();
 }
 
 void Recorder::AppendOutput(run::Stream stream, std::string_view bytes) {
@@ -131,9 +155,20 @@ void Recorder::WriteOutput(run::Stream stream, std::string_view bytes) {
   (stream == run::Stream::kStdout ? gap_.stdout_bytes : gap_.stderr_bytes) += bytes.size();
 }
 
-bool Recorder::AppendEnd(run::End end) {
-  if (gap_due_ && AnythingLost() && writer_.AppendLast(gap_).ok()) gap_due_ = false;
-  run::Event event = std::move(end);
+std::string Recorder::CheckSegment() {
+  const std::string change = writer_.CheckAndMend();
+  if (change.empty()) return "";
+  std::string words = "another program has changed the record of this run: " + change;
+  run::Event notice = run::Notice{run::Level::kError, words, ""};
+  (void)writer_.AppendLast(notice).ok();
+  return words;
+}
+
+bool Recorder::AppendLast(run::Event event) {
+  if (gap_due_ && AnythingLost() && writer_.AppendLast(gap_).ok()) {
+    gap_ = {};
+    gap_due_ = false;
+  }
   MaskEvent(event);
   auto appended = writer_.AppendLast(event);
   if (!appended.ok()) Log("the end could not be recorded: " + appended.error().message);

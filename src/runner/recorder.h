@@ -30,13 +30,20 @@ class Recorder {
   // For the states: may use the reserved space when there is no other.
   bool AppendState(run::State state, std::string reason = "");
   // Metrics, in as many records as they need. False: not all were written; nothing is counted, the
-  // caller still has them.
-  bool AppendMetrics(std::vector<run::MetricBlock> blocks);
+  // caller still has them. `written`, if given, grows by the number of those written.
+  bool AppendMetrics(std::vector<run::MetricBlock> blocks, uint64_t* written = nullptr);
+  // So many points will never come: counted as records that are missing, and said in a notice.
+  void LosePoints(uint64_t points);
   // Bytes of the script, through the stream's masker. Never fails: what has no space is counted.
   void AppendOutput(run::Stream stream, std::string_view bytes);
   void FlushOutput(run::Stream stream);  // the stream has ended: what the masker held back
-  // The end, after a Gap if one is due, from the reserved space.
-  bool AppendEnd(run::End end);
+  // What must not be missing, after a Gap if one is due, from the reserved space: the run's end,
+  // the script's. Nothing is appended after it.
+  bool AppendLast(run::Event event);
+
+  // Looks whether the segment is as this recorder has written it. "": it is. Else what is wrong, in
+  // words for the end; a notice says it too. Reads the whole segment.
+  std::string CheckSegment();
 
   // Whether everything appended is on disk is the syncer's business.
   journal::Writer& writer() { return writer_; }

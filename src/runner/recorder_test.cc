@@ -117,7 +117,7 @@ TEST_F(RecorderTest, AGapThatIsDueComesBeforeTheEnd) {
     FullDisk full(recorder.writer().size() + 10);
     recorder.AppendOutput(run::Stream::kStdout, std::string(1000, 'x'));
   }
-  EXPECT_TRUE(recorder.AppendEnd({}));
+  EXPECT_TRUE(recorder.AppendLast({}));
   EXPECT_EQ(ReadAll().order, (std::vector<std::string>{"gap", "end"}));
 }
 
@@ -169,7 +169,7 @@ TEST_F(RecorderTest, SecretsAreMaskedInEveryKindOfWords) {
   recorder.FlushOutput(run::Stream::kStdout);
   run::End end;
   end.reason = s;
-  recorder.AppendEnd(end);
+  recorder.AppendLast(end);
   recorder.Log("log " + s);
   EXPECT_EQ(ReadAll().out, "a***bs3c");
   for (const char* name : {"/host.tj", "/runner.log"}) {

@@ -331,11 +331,13 @@ void Supervisor::OnScriptOver(ScriptRun::Over over) {
   } else {
     executor_->Release();
   }
+  const std::string changed = recorder_.CheckSegment();
   run::End end = MakeEnd(over);
   // There is always room for the end, on a full disk not for a notice.
   if (!collected && end.reason.empty()) end.reason = OutputsAreKept(request_.run);
+  if (!changed.empty()) end.reason += (end.reason.empty() ? "" : "; ") + changed;
   bool success = end.state == run::State::kCompleted;
-  recorder_.AppendEnd(std::move(end));
+  recorder_.AppendLast(std::move(end));
   CleanUp(success, !complete || kept_container_);
 }
 
@@ -379,12 +381,16 @@ void Supervisor::FinishUnstarted(run::State state, int exit_code, std::string re
   end.proof->method = "none";
   end.proof->remark = "the script was not started";
   end.proof->gpu = "";
-  recorder_.AppendEnd(std::move(end));
+  recorder_.AppendLast(std::move(end));
   CleanUp(request_.spec.only_prepare, false);
 }
 
 void Supervisor::CleanUp(bool success, bool keep_files) {
   if (auto synced = recorder_.writer().Sync(); !synced.ok()) recorder_.Log(synced.error().message);
+  // An init that was killed has not given it back.
+  if (executor_->has_own_init() && !IsLockedByOther(folder_.script_segment()).value_or(true)) {
+    journal::GiveBackReserve(folder_.script_segment());
+  }
   ForgetSecrets(folder_, request_.spec.key);
   if (!keep_files) {
     (void)RemoveTree(folder_.metrics()).ok();
