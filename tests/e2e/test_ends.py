@@ -317,30 +317,48 @@ if {killed}: os.kill(os.getpid(), 9)
 """
 
 
-@needs_root
-@pytest.mark.parametrize("before", [True, False], ids=["later", "from-the-start"])
-@pytest.mark.parametrize("killed", [True, False], ids=["killed", "exits"])
-def test_points_without_space_are_counted_and_said(tenon, project, tmp_path, before, killed):
+@pytest.fixture
+def small_disk(tmp_path):
     if os.geteuid() != 0:
         pytest.skip("not root")
     disk = SmallDisk(tmp_path / "disk", "16m")
-    tenon.home = disk.path / "home"
+    yield disk
+    disk.unmount()
+
+
+@needs_root
+@pytest.mark.parametrize("before", [True, False], ids=["later", "from-the-start"])
+@pytest.mark.parametrize("killed", [True, False], ids=["killed", "exits"])
+def test_points_without_space_are_counted_and_said(small_disk, tmp_path, before, killed):
+    runner = Runner(small_disk.path / "home", tmp_path)
     try:
-        folder = project(LOGGER.format(count=20000, before=before, killed=killed))
-        done = tenon.run("submit", "main.py", cwd=folder, env={"TENON_HOME": str(tenon.home)}, timeout=120)
-        assert done.code == (137 if killed else 0), repr(done)
-        (tenon.home / "filler").unlink()
-        assert "waited 1" not in done.out + tenon.run("logs", "last", cwd=folder).out
-        details = tenon.json("show", "last", "--json", cwd=folder)
-        kept = details["metrics"].get("loss", {"count": 0})["count"]
-        logged = 20001 + before
+        journal = runner.start(LOGGER.format(count=20000, before=before, killed=killed)).wait(120)
+        kept, logged = len(journal.metrics()), 20001 + before
+        assert journal.end["state"] == ("Failed" if killed else "Completed"), journal.end
+        assert b"waited 1" not in journal.stdout
         assert kept < logged
-        said = [n["text"] for n in details["notices"] if "are not on record" in n["text"]]
-        assert said and said[0].startswith(f"{logged - kept} points"), (kept, details["notices"])
-        assert details["lost_records"] >= logged - kept
+        said = [n["text"] for n in journal.notices if "not on record" in n["text"]]
+        assert said == [f"{logged - kept} points that the script logged are not on record: there was no space "
+                        "for them"], (kept, journal.notices)
+        assert sum(r.json["records"] for r in journal.of("gap")) >= logged - kept
+    finally:
+        assert not runner.cleanup()
+
+
+@needs_root
+def test_lost_points_are_shown(tenon, project, small_disk):
+    tenon.home = small_disk.path / "home"
+    try:
+        folder = project(LOGGER.format(count=20000, before=True, killed=False))
+        done = tenon.run("submit", "main.py", cwd=folder, env={"TENON_HOME": str(tenon.home)}, timeout=120)
+        assert done.code == 0 and "not on record" in done.err, repr(done)
+        (tenon.home / "filler").unlink()
+        details = tenon.json("show", "last", "--json", cwd=folder)
+        kept = details["metrics"]["loss"]["count"]
+        assert kept < 20002 and details["lost_records"] >= 20002 - kept
+        assert "not on record" in tenon.run("show", "last", cwd=folder).ok().out
     finally:
         tenon.cleanup()
-        disk.unmount()
 
 
 def test_points_that_found_space_later_are_not_called_missing(runner):
