@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two commands of the README on a fresh Debian 12 that has git and bash and nothing else.
 
-A root directory made by debootstrap, entered by chroot, with a clone of this repository. Takes root
-and the Debian packages; the mirror, proxy and certificates are the ones this machine's apt uses.
+A root directory made by debootstrap, made the root of all mounts, with a clone of this repository
+below /root, where other users can't look. Takes root and the Debian packages; the mirror, proxy and
+certificates are the ones this machine's apt uses.
 """
 
 import os
@@ -83,6 +84,18 @@ def test_nothing_but_git_and_bash_is_there_at_first(fresh_root):
     output, _ = run_inside(fresh_root, "for p in git bash python3 cc cmake ninja; do "
                                        "command -v $p >/dev/null && echo $p; done; true")
     assert output.split() == ["git", "bash"]
+
+
+def test_the_root_is_a_machine_of_its_own_and_no_chroot(fresh_root):
+    # In a chroot the kernel makes no user namespace, and `docker exec` and forwards fail.
+    run_inside(fresh_root, "unshare --user true")
+    output, _ = run_inside(fresh_root, "cut -d' ' -f5,9 /proc/self/mountinfo; ls /proc")
+    mounts = dict(line.split() for line in output.splitlines() if line.startswith("/"))
+    assert {"/", "/proc", "/sys", "/dev", "/dev/pts", "/dev/shm", "/run"} <= set(mounts)
+    assert mounts["/run"] == mounts["/dev/shm"] == "tmpfs"
+    assert not [m for m in mounts if not m.startswith(("/proc", "/sys", "/dev", "/run")) and m != "/"]
+    processes = [int(name) for name in output.split() if name.isdecimal()]
+    assert 1 in processes and max(processes) < 1000, "this machine's processes are seen"
 
 
 def test_the_demo_ends_with_a_completed_run_and_is_quick_the_second_time(fresh_root):
