@@ -23,6 +23,7 @@
 #include "engine/runs.h"
 #include "journal/writer.h"
 #include "run/mask_spec.h"
+#include "run/pypi_names.h"
 #include "snapshot/unpack.h"
 
 namespace tenon::engine {
@@ -445,6 +446,7 @@ Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& repo
     spec.container.gpus = *request.gpus;
     spec.container.gpus_from_option = true;
   }
+  run::SetPypiNames(&spec.packages);  // an older client knew none
   spec.rerun_of = old.spec.id;
   return RecordAndStart(context, std::move(spec), request.environment, request.secrets, {}, {},
                         reporter, request.before_start, request.in_its_place ? old.spec.id : "");

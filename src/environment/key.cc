@@ -116,6 +116,14 @@ std::string EnvironmentKey(const run::Packages& packages, const std::string& bas
   form["python"] = WithoutBlanks(packages.python);
   form["channels"] = Texts(packages.channels);
   form["conda"] = Sorted(packages.conda, NormaliseConda);
+  // What stands in for them where no channel answers.
+  if (!packages.conda.empty()) {
+    std::vector<std::string> names;
+    for (const run::Package& package : packages.conda) names.push_back(package.pypi);
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    form["pypi"] = Texts(names);
+  }
   form["pip"] = Sorted(packages.pip, NormalisePip);
   std::vector<std::string> options;
   for (const run::Package& option : packages.pip_options) {

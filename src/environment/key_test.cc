@@ -16,7 +16,7 @@ run::Packages Sample() {
   packages.python = "=3.6";
   packages.python_where = "a:3";
   packages.channels = {"conda-forge", "defaults"};
-  packages.conda = {{"numpy=1.12", "numpy", "a:4"}, {"scipy", "scipy", "a:5"}};
+  packages.conda = {{"numpy=1.12", "numpy", "a:4", "numpy"}, {"scipy", "scipy", "a:5", "scipy"}};
   packages.pip = {{"Flask==1.0", "flask", "a:7"}, {"six>=1, <2", "six", "a:8"}};
   packages.pip_options = {{"--index-url https://a", "", "a:6"}, {"--find-links x", "", "a:6"}};
   packages.files = {{"wheels/x.whl", "ab"}};
@@ -62,6 +62,7 @@ TEST(EnvironmentKeyTest, WhatHasMeaningChangesIt) {
       [](auto& p) { std::swap(p.channels[0], p.channels[1]); },
       [](auto& p) { p.conda[0].text = "numpy=1.13"; },
       [](auto& p) { p.conda[0].text = "numpy==1.12"; },
+      [](auto& p) { p.conda[0].pypi = ""; },
       [](auto& p) { p.pip[0].text = "flask==1.0.1"; },
       [](auto& p) { p.pip[1].text = "six>=1,<2; python_version < '3'"; },
       [](auto& p) { p.pip.pop_back(); },

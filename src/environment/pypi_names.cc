@@ -2,57 +2,11 @@
 #include "environment/pypi_names.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/text.h"
 
 namespace tenon::environment {
 namespace {
-
-constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
-    {"beautifulsoup", "beautifulsoup4"},
-    {"dask-core", "dask"},
-    {"keras-gpu", "keras"},
-    {"matplotlib-base", "matplotlib"},
-    {"msgpack-python", "msgpack"},
-    {"opencv", "opencv-python"},
-    {"opencv3", "opencv-python"},
-    {"py-lightgbm", "lightgbm"},
-    {"py-opencv", "opencv-python"},
-    {"py-xgboost", "xgboost"},
-    {"py-xgboost-cpu", "xgboost"},
-    {"py-xgboost-gpu", "xgboost"},
-    {"pytables", "tables"},
-    {"pytorch", "torch"},
-    {"pytorch-cpu", "torch"},
-    {"pytorch-gpu", "torch"},
-    {"python-graphviz", "graphviz"},
-    {"seaborn-base", "seaborn"},
-    {"tensorflow-base", "tensorflow"},
-    {"tensorflow-mkl", "tensorflow"},
-};
-
-// Things of conda's own world: PyPI has nothing of that name, or something else.
-constexpr std::string_view kNotOnPypi[] = {
-    "anaconda", "binutils", "blas",    "boost",   "bzip2", "cuda",     "cudatoolkit", "cudnn",
-    "curl",     "ffmpeg",   "gcc",     "git",     "go",    "gxx",      "hdf5",        "icu",
-    "java-jdk", "libgcc",   "make",    "mpi",     "nccl",  "ncurses",  "nodejs",      "nomkl",
-    "openblas", "openjdk",  "openmpi", "openssl", "r",     "readline", "rust",        "spark",
-    "sqlite",   "tk",       "vc",      "xz",      "yarn",  "zlib",     "zeromq",      "mpich",
-};
-constexpr std::string_view kNotOnPypiPrefixes[] = {"r-", "_", "lib", "gcc_", "gxx_", "cuda-"};
-
-bool IsOnPypi(std::string_view name) {
-  for (std::string_view other : kNotOnPypi) {
-    if (name == other) return false;
-  }
-  for (std::string_view prefix : kNotOnPypiPrefixes) {
-    if (name.starts_with(prefix) && name != "librosa" && name != "libclang" && name != "libsass") {
-      return false;
-    }
-  }
-  return true;
-}
 
 std::string_view WithoutChannel(std::string_view text) {
   text = Trim(text);
@@ -92,18 +46,13 @@ std::string CondaName(std::string_view conda_text) {
   return ToLower(text.substr(0, NameEnd(text)));
 }
 
-Result<std::string> PypiRequirement(std::string_view conda_text) {
+Result<std::string> PypiRequirement(const run::Package& item) {
+  std::string_view conda_text = item.text;
   std::string name = CondaName(conda_text);
   if (name.empty() || conda_text.find("://") != std::string_view::npos) {
     return Invalid("\"" + std::string(conda_text) + "\" can't be written for PyPI");
   }
-  if (!IsOnPypi(name)) return NotFound(name + " is not on PyPI");
-  for (const auto& [conda, pypi] : kOtherNames) {
-    if (name == conda) {
-      name = pypi;
-      break;
-    }
-  }
+  if (item.pypi.empty()) return NotFound("no package on PyPI is known to be the same project");
   std::string_view text = WithoutChannel(conda_text);
   std::string_view rest = Trim(text.substr(NameEnd(text)));
   if (rest.starts_with('[')) {
@@ -114,7 +63,7 @@ Result<std::string> PypiRequirement(std::string_view conda_text) {
     TENON_TRY(std::string clause, Clause(part, conda_text));
     if (!clause.empty()) versions += (versions.empty() ? "" : ",") + clause;
   }
-  return name + versions;
+  return item.pypi + versions;
 }
 
 }  // namespace tenon::environment

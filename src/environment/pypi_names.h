@@ -7,12 +7,14 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "run/packages.h"
 
 namespace tenon::environment {
 
-// "numpy=1.12" → "numpy==1.12.*", "pytorch>=1" → "torch>=1". kNotFound: no such thing on PyPI (a
-// compiler, an R package); kInvalid: the text is not understood.
-Result<std::string> PypiRequirement(std::string_view conda_text);
+// "numpy=1.12" → "numpy==1.12.*", "pytorch>=1" → "torch>=1", by the name that the item brings along
+// (run/pypi_names.h). kNotFound: it brings none, so that a package of its name on PyPI may be
+// anything; kInvalid: the text is not understood.
+Result<std::string> PypiRequirement(const run::Package& item);
 
 // The package's name in a conda item: "conda-forge::NumPy=1.12=py36_0" → "numpy".
 std::string CondaName(std::string_view conda_text);

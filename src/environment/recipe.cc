@@ -2,6 +2,7 @@
 #include "environment/recipe.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -107,7 +108,7 @@ class RecipeMaker {
     return NotFound(Where(AskedWhere()) + "no environment can be made with " + interpreter.path +
                     " (Python " + interpreter.version + "): it has no " +
                     (interpreter.has_venv ? "pip" : "venv module") + ", and uv could not be had")
-        .WithHint("install python3-venv and python3-pip there, or put uv on PATH");
+        .WithHint("install python3-venv there (`apt-get install python3-venv`), or put uv on PATH");
   }
 
   std::string AskedWhere() const {
@@ -374,23 +375,23 @@ class RecipeMaker {
   Status CondaFromPypi() {
     std::vector<std::string> taken;
     std::vector<run::Package> items;
+    std::optional<Error> refused;
     for (const run::Package& package : packages_.conda) {
       if (CondaName(package.text) == "pip") continue;
-      auto requirement = PypiRequirement(package.text);
+      auto requirement = PypiRequirement(package);
+      if (!requirement.ok() && refused) {
+        refused->message += "\n" + Where(package.where) + package.text + ": the same";
+        continue;
+      }
       if (!requirement.ok()) {
-        return NotFound(Where(package.where) + package.text +
-                        " is a conda package, no channel could be reached, and PyPI can't "
-                        "stand in: " +
-                        requirement.error().message)
-            .WithHint(
-                "see that this machine reaches a conda channel (HTTPS_PROXY, SSL_CERT_FILE), "
-                "name a channel it reaches, or a base image that has " +
-                CondaName(package.text));
+        refused = CannotStandIn(package, requirement.error().message);
+        continue;
       }
       taken.push_back(*requirement);
       if (AskedOfPip(CondaName(*requirement))) continue;
       items.push_back({*requirement, NormaliseName(CondaName(*requirement)), package.where});
     }
+    if (refused) return std::move(*refused);
     if (taken.empty()) return {};
     recipe_.pip.insert(recipe_.pip.begin(), items.begin(), items.end());
     recipe_.notices.push_back(
@@ -398,6 +399,18 @@ class RecipeMaker {
          "no conda channel could be reached: taken from PyPI instead: " + Join(taken, ", "),
          "versions and builds may differ from the channel's"});
     return {};
+  }
+
+  static Error CannotStandIn(const run::Package& package, const std::string& why) {
+    const std::string name = CondaName(package.text);
+    return NotFound(
+               Where(package.where) + package.text +
+               " is a conda package, no channel could be reached, and PyPI can't stand in: " + why)
+        .WithHint(
+            "see that this machine reaches a conda channel (HTTPS_PROXY, SSL_CERT_FILE); or, if "
+            "you know its project's name on PyPI, write that below `- pip:`; or name a base image "
+            "that has " +
+            name);
   }
 
   // A package in both parts: the pip line, which would have been installed over the other.

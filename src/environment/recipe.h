@@ -6,7 +6,8 @@
 //   only Python and pip lines: an interpreter that matches, a virtual environment, pip lines by uv
 //     (else by pip). None matches: uv fetches one, else it comes from a conda channel.
 //   conda packages: micromamba, mamba or conda, else py-rattler; then pip lines into that prefix.
-//     No channel answers: what PyPI has too is taken from there, with a notice.
+//     No channel answers: what is known to be the same project on PyPI is taken from there, with a
+//     notice; anything else is an error with its line.
 //   a lock file of uv's: uv sync.
 #ifndef TENON_ENVIRONMENT_RECIPE_H_
 #define TENON_ENVIRONMENT_RECIPE_H_

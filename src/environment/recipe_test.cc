@@ -37,7 +37,8 @@ class RecipeTest : public testing::Test {
     return step.files.empty() ? "" : step.files[0].second;
   }
   void AskForConda() {
-    packages_.conda = {{"numpy=1.12", "numpy", "c.yml:3"}, {"pytorch", "pytorch", "c.yml:4"}};
+    packages_.conda = {{"numpy=1.12", "numpy", "c.yml:3", "numpy"},
+                       {"pytorch", "pytorch", "c.yml:4", "torch"}};
   }
 
   run::Packages packages_;
@@ -163,7 +164,7 @@ TEST_F(RecipeTest, CondaForgeWhenNoChannelIsNamed) {
 
 TEST_F(RecipeTest, WithoutAChannelPypiStandsInWithOneNotice) {
   AskForConda();
-  packages_.conda.push_back({"six=1.0", "six", "c.yml:9"});
+  packages_.conda.push_back({"six=1.0", "six", "c.yml:9", "six"});
   packages_.conda.push_back({"pip", "pip", "c.yml:10"});
   found_.no_channel = true;
   Recipe recipe = Good();
@@ -175,6 +176,20 @@ TEST_F(RecipeTest, WithoutAChannelPypiStandsInWithOneNotice) {
   EXPECT_EQ(recipe.pip[1].where, "c.yml:4") << "a failure names the conda line";
   packages_.conda.push_back({"openmpi", "openmpi", "c.yml:11"});
   EXPECT_TRUE(Bad().message.starts_with("c.yml:11: openmpi"));
+}
+
+TEST_F(RecipeTest, ANameThatIsNotKnownToBeTheSameProjectIsRefusedWithItsLine) {
+  AskForConda();
+  packages_.conda.push_back({"jasper=2.0", "jasper", "c.yml:11"});
+  packages_.conda.push_back({"tk", "tk", "c.yml:12"});
+  found_.no_channel = true;
+  const Error error = Bad();
+  EXPECT_EQ(error.kind, ErrorKind::kNotFound);
+  EXPECT_TRUE(error.message.starts_with("c.yml:11: jasper=2.0 is a conda package"))
+      << error.message;
+  EXPECT_NE(error.message.find("\nc.yml:12: tk: the same"), std::string::npos) << error.message;
+  EXPECT_EQ(error.message.find("numpy"), std::string::npos) << error.message;
+  EXPECT_NE(error.hint.find("- pip:"), std::string::npos) << error.hint;
 }
 
 TEST_F(RecipeTest, AStagedPrefixIsCopiedAndNothingIsSolvedAgain) {

@@ -39,7 +39,8 @@ void Fields(A& a, S& s) {
 }
 template <typename A, Is<run::Package> S>
 void Fields(A& a, S& s) {
-  auto& [text, name, where] = s;
+  auto& [text, name, where, pypi] = s;
+  (void)pypi;  // the journal has it, and whoever starts the run again asks the table
   a(text, name, where);
 }
 template <typename A, Is<run::PackageFile> S>

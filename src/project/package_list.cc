@@ -17,6 +17,7 @@
 #include "project/script_path.h"
 #include "project/upgrade_table.h"
 #include "project/wheel.h"
+#include "run/pypi_names.h"
 
 namespace tenon::project {
 namespace {
@@ -114,6 +115,7 @@ Status PackageList::AddFile(const std::string& path, std::string_view what_count
 run::Packages PackageList::Take() {
   for (auto& [path, hash] : files_) packages_.files.push_back({path, std::move(hash)});
   files_.clear();
+  run::SetPypiNames(&packages_);
   return std::move(packages_);
 }
 
@@ -241,10 +243,14 @@ Status PackageList::AddPip(const Line& line) {
   const std::optional<WheelName> wheel = ParseWheelName(item.url);
   const bool marked = parts.tail.find(';') != std::string_view::npos || !item.marker.empty();
   if (wheel && IsForOtherSystem(*wheel) && !marked) {
+    std::string hint = "`tenon config upgrade` shows what to write instead";
+    if (!line.conda_file) {
+      hint = run::IsKnownOnPypi(wheel->name) ? "write `" + wheel->name + "==" + wheel->version + "`"
+                                             : "name a wheel of the same project for Linux";
+    }
     return Invalid(line.where() + ": " + Shown(line.text) + " is a wheel for " +
                    WheelSystem(*wheel) + ", but the run is on Linux")
-        .WithHint(line.conda_file ? "`tenon config upgrade` shows what to write instead"
-                                  : "write `" + wheel->name + "==" + wheel->version + "`");
+        .WithHint(std::move(hint));
   }
   if (item.kind == DependencyKind::kLocalFile && !item.url.starts_with("file://")) {
     return AddLocalFile(item, line, parts.tail);

@@ -6,6 +6,7 @@
 #include "project/upgrade.h"
 #include "project/upgrade_match.h"
 #include "project/wheel.h"
+#include "run/pypi_names.h"
 
 namespace tenon::project {
 namespace {
@@ -150,7 +151,12 @@ class Planner {
     } else {
       change.after = FillIn(row->write, values);
       if (!item.marker.empty()) change.after += "; " + item.marker;
-      ReplaceItem(item, *row, &change);
+      if (wheel && !run::IsKnownOnPypi(NameOf(change.after))) {
+        change.suggestion = true;
+        change.reason +=
+            "; that the package index has the same project under this name is not known";
+      }
+      if (!ReplaceItem(item, *row, &change)) return;
       Judge(*row, &change);
     }
     out_.changes.push_back(std::move(change));
@@ -182,8 +188,13 @@ class Planner {
     return thing;
   }
 
-  // What was checked was the package index, so a release found there belongs under `pip`.
-  void ReplaceItem(const Dependency& item, const UpgradeRow& row, UpgradeChange* change) {
+  static std::string_view NameOf(std::string_view requirement) {
+    return requirement.substr(0, requirement.find_first_of("=<>~![ ;"));
+  }
+
+  // What was checked was the package index, so a release found there belongs under `pip`. False:
+  // that conda's package is a project of the index is not known, so nothing is proposed.
+  bool ReplaceItem(const Dependency& item, const UpgradeRow& row, UpgradeChange* change) {
     const bool from_index =
         row.status == UpgradeStatus::kChecked || row.status == UpgradeStatus::kRan;
     const bool version = change->after.find_first_of("=[") != std::string::npos;
@@ -191,7 +202,14 @@ class Planner {
     if (item.in_pip || !((from_index && version) || wheel)) {
       change->edits.push_back(
           {UpgradeEdit::Kind::kSet, item.path, yaml::NewValue::Text(change->after)});
-      return;
+      return true;
+    }
+    if (!wheel && run::PypiName(item.name).empty()) {
+      out_.notices.push_back({file_.file(), item.position.line,
+                              "no package on PyPI is known to be the same project as conda's " +
+                                  item.name + ": the line is left alone",
+                              std::string(row.id)});
+      return false;
     }
     const size_t equals = change->after.find('=');
     if (equals != std::string::npos && equals > 0 && change->after.compare(equals, 2, "==") != 0 &&
@@ -209,6 +227,7 @@ class Planner {
       change->edits.push_back({UpgradeEdit::Kind::kSetSource, item.path,
                                yaml::NewValue::Text("{pip: [\"" + change->after + "\"]}")});
     }
+    return true;
   }
 
   // Marks what must be asked for, and remembers CUDA 10.
@@ -218,10 +237,8 @@ class Planner {
       change->reason += "; a target without a GPU uses this file, too: better give each its own";
     }
     const std::string_view after = change->after;
-    const size_t end = after.find_first_of("=<>~[ ;");
     const size_t equals = after.find("==");
-    NoteCuda10(after.substr(0, end),
-               equals == std::string_view::npos ? "" : after.substr(equals + 2));
+    NoteCuda10(NameOf(after), equals == std::string_view::npos ? "" : after.substr(equals + 2));
   }
 
   void NoteCuda10(std::string_view name, std::string_view version) {

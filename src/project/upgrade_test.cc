@@ -14,6 +14,7 @@
 #include "project/upgrade_match.h"
 #include "project/upgrade_table.h"
 #include "project/wheel.h"
+#include "run/pypi_names.h"
 
 namespace tenon::project {
 namespace {
@@ -240,7 +241,9 @@ TEST(UpgradeCntk, OneBitSgdTellsItsLicenceHistory) {
 
 TEST(UpgradeWheels, OtherSystemsAndOtherPythons) {
   EXPECT_EQ(Pip("3.6", "https://h/a_b-1.2-cp36-cp36m-win_amd64.whl"),
-            "https://h/a_b-1.2-cp36-cp36m-win_amd64.whl -> a_b==1.2\n");
+            "? https://h/a_b-1.2-cp36-cp36m-win_amd64.whl -> a_b==1.2\n");
+  EXPECT_EQ(Pip("3.6", "https://h/scikit_learn-0.19.1-cp36-cp36m-win_amd64.whl"),
+            "https://h/scikit_learn-0.19.1-cp36-cp36m-win_amd64.whl -> scikit_learn==0.19.1\n");
   EXPECT_EQ(Pip("3.6", "https://h/a-1.2-cp35-cp35m-linux_x86_64.whl"),
             "? https://h/a-1.2-cp35-cp35m-linux_x86_64.whl -> a==1.2\n");
   EXPECT_EQ(Pip("3.6", "https://h/a-1.2-py3-none-any.whl"), "");
@@ -249,6 +252,31 @@ TEST(UpgradeWheels, OtherSystemsAndOtherPythons) {
                 ".whl"),
             "? http://download.pytorch.org/whl/cu80/torch-0.3.1-cp35-cp35m-linux_x86_64.whl -> "
             "torch==1.0.0\n");
+}
+
+TEST(UpgradeWheels, AWheelOfUnknownMakeIsNeverReplacedByANamesakeUnasked) {
+  const CondaFile file = MustRead(
+      "dependencies:\n- python=3.6\n- pip:\n"
+      "  - https://acme.example/jasper-1.0-cp36-cp36m-win_amd64.whl\n");
+  const CondaPlan plan = PlanCondaFile(file, {});
+  ASSERT_EQ(plan.changes.size(), 1u);
+  EXPECT_TRUE(plan.changes[0].suggestion);
+  EXPECT_NE(plan.changes[0].reason.find("is not known"), std::string::npos)
+      << plan.changes[0].reason;
+}
+
+TEST(UpgradePackages, EveryRowThatMovesACondaPackageToPipIsAboutAKnownProject) {
+  for (const UpgradeRow& row : UpgradeRows()) {
+    const bool moves = row.subject == UpgradeSubject::kPackage &&
+                       row.action == UpgradeAction::kReplace &&
+                       (row.status == UpgradeStatus::kChecked || row.status == UpgradeStatus::kRan);
+    if (!moves) continue;
+    for (const std::string& name : Split(row.match, ' ')) {
+      EXPECT_NE(run::PypiName(name), "") << row.id;
+    }
+    EXPECT_EQ(row.write.find("{name}"), std::string_view::npos) << row.id;
+    EXPECT_TRUE(run::IsKnownOnPypi(row.write.substr(0, row.write.find_first_of("=[{")))) << row.id;
+  }
 }
 
 TEST(UpgradePackages, WhatIsGoneGoes) {

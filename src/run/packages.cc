@@ -14,6 +14,7 @@ json::Array ToJsonPackages(const std::vector<Package>& packages) {
     o["text"] = ToJsonText(package.text);
     o["name"] = ToJsonText(package.name);
     o["where"] = ToJsonText(package.where);
+    if (!package.pypi.empty()) o["pypi"] = ToJsonText(package.pypi);
     array.push_back(std::move(o));
   }
   return array;
@@ -43,6 +44,7 @@ void ReadPackage(Members& members, Package& package) {
   members.Read("text", package.text);
   members.Read("name", package.name);
   members.Read("where", package.where);
+  members.Read("pypi", package.pypi);
 }
 
 void ReadFile(Members& members, PackageFile& file) {

@@ -16,6 +16,7 @@ struct Package {
   std::string text;   // conda: "numpy=1.12.1"; pip: a requirement line, an address, ./wheels/x.whl
   std::string name;   // as indexes compare it; "" when the text does not tell
   std::string where;  // who asked: "aml_config/conda_dependencies.yml:7". No part of the key
+  std::string pypi = {};  // of conda items: the same project's name on PyPI; "" = none is known
 };
 
 // A file of the project that the environment is made with: a local wheel, a lock file.

@@ -17,7 +17,7 @@ Packages Everything() {
   packages.python = "=3.6";
   packages.python_where = "aml_config/conda_dependencies.yml:4";
   packages.channels = {"conda-forge", "defaults"};
-  packages.conda = {{"numpy=1.12.1", "numpy", "f:5"}};
+  packages.conda = {{"numpy=1.12.1", "numpy", "f:5", "numpy"}};
   packages.pip = {{"./wheels/x-1.0-py3-none-any.whl", "x", "f:7"}, {"a\xff", "", "f:8"}};
   packages.pip_options = {{"--extra-index-url https://h/simple", "", "f:6"}};
   packages.files = {{"wheels/x-1.0-py3-none-any.whl", std::string(64, 'a')}};

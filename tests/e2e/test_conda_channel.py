@@ -19,6 +19,10 @@ import tenon_conda_demo, tenon_conda_part
 print(json.dumps([tenon_conda_demo.__version__, tenon_conda_part.__version__, sys.prefix]))
 """
 
+LOCAL = {"aml_config/local.compute": "type: local\nuserManagedEnvironment: false\n",
+         "aml_config/local.runconfig": "Target: local\nFramework: Python\nPrepareEnvironment: true\n"
+                                       "CondaDependenciesFile: aml_config/conda_dependencies.yml\n"}
+
 
 @pytest.fixture
 def channel(tmp_path):
@@ -59,10 +63,7 @@ def test_channel_in_an_image(runs, channel):
 
 def test_channel_on_this_machine(runs, channel):
     folder = runs.project(USE, conda=conda_file(channel, "python=3.11", "tenon-conda-demo=3.5"),
-                          files={"aml_config/local.compute": "type: local\nuserManagedEnvironment: false\n"})
-    (folder / "aml_config/local.runconfig").write_text(
-        "Target: local\nFramework: Python\nPrepareEnvironment: true\n"
-        "CondaDependenciesFile: aml_config/conda_dependencies.yml\n")
+                          files=LOCAL)
     done = runs.tenon.run("submit", "-c", "local", "main.py", cwd=folder, timeout=500).ok()
     version, part, prefix = json.loads(done.out)
     assert (version, part) == ("3.5", "1.0") and prefix.startswith(str(runs.tenon.home))
@@ -82,10 +83,7 @@ def test_channel_and_pip_part_together(runs, channel):
 def test_conflict_shows_the_solvers_words(runs, channel, where):
     conda = conda_file(channel, "python=3.11", "tenon-conda-demo", "tenon-conda-part>=2")
     folder = runs.project(USE, conda=conda,
-                          files={"aml_config/local.compute": "type: local\nuserManagedEnvironment: false\n"})
-    (folder / "aml_config/local.runconfig").write_text(
-        "Target: local\nFramework: Python\nPrepareEnvironment: true\n"
-        "CondaDependenciesFile: aml_config/conda_dependencies.yml\n")
+                          files=LOCAL)
     done = runs.tenon.run("submit", "-c", where, "main.py", cwd=folder, timeout=500)
     assert done.code == 125, repr(done)
     assert "tenon-conda-demo" in done.err and "tenon-conda-part" in done.err and "<2" in done.err, repr(done)
@@ -102,12 +100,33 @@ def test_package_that_no_channel_has(runs, channel):
     assert f"aml_config/conda_dependencies.yml:{line}" in done.err
 
 
-def test_no_channel_can_be_reached_names_are_taken_from_the_index(runs):
-    """With a notice that says so."""
-    with Index().add("tenon-demo", "1.0") as index:
-        text = pip_file(runs.index_line(index))
-        text = text.replace("dependencies:\n", "channels:\n- http://127.0.0.1:1/nobody\ndependencies:\n- tenon-demo=1.0\n")
-        folder = runs.project("import tenon_demo\nprint(tenon_demo.__version__)\n", conda=text)
+def without_a_channel(runs, index, *packages):
+    lines = "".join(f"- {package}\n" for package in packages)
+    return pip_file(runs.index_line(index)).replace("dependencies:\n",
+                                                    f"channels:\n- http://127.0.0.1:1/nobody\ndependencies:\n{lines}")
+
+
+def test_no_channel_can_be_reached_known_projects_are_taken_from_the_index(runs):
+    """By their names there, with a notice that says so."""
+    with Index().add("msgpack", "99.0") as index:
+        conda = without_a_channel(runs, index, "msgpack-python=99.0")
+        folder = runs.project("import msgpack\nprint(msgpack.__version__)\n", conda=conda)
         done = runs.submit(folder, timeout=500).ok()
-    assert done.out == "1.0\n"
-    assert "tenon-demo" in done.err and "channel" in done.err, repr(done)
+    assert done.out == "99.0\n"
+    assert "msgpack==99.0.*" in done.err and "channel" in done.err, repr(done)
+
+
+@pytest.mark.parametrize("where", ["docker-python", "local"])
+def test_a_namesake_on_the_index_never_stands_in_for_a_conda_package(runs, where):
+    """conda's jasper is an image library, its tk a toolkit; somebody else has these names on the index."""
+    with Index().add("jasper", "2.0").add("tk", "8.6").add("six", "99.0") as index:
+        conda = without_a_channel(runs, index, "six", "jasper=2.0", "tk", "acme::six")
+        folder = runs.project("import jasper\n", conda=conda, files=LOCAL)
+        done = runs.tenon.run("submit", "-c", where, "main.py", cwd=folder, timeout=500)
+        assert not index.downloads()
+    assert done.code == 125, repr(done)
+    lines = conda.splitlines()
+    for package in ("jasper=2.0", "tk", "acme::six"):
+        place = f"aml_config/conda_dependencies.yml:{lines.index('- ' + package) + 1}: {package}"
+        assert place in done.err, repr(done)
+    assert "- pip:" in done.err and not runs.environments(), repr(done)
