@@ -215,7 +215,11 @@ class Builder {
     }
     if (!found_.uv.empty()) return;
     auto fetched = EnsureStaticUv(job_.tools, env_, stop_);
-    if (fetched.ok()) found_.uv = *fetched;
+    if (fetched.ok()) {
+      found_.uv = *fetched;
+    } else {
+      learned_ = fetched.error().message;
+    }
   }
 
   Status FindPython() {

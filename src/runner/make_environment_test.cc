@@ -56,11 +56,33 @@ TEST_F(MakeEnvironmentTest, WithoutUvVenvAndPipMakeTheSame) {
 
 TEST_F(MakeEnvironmentTest, AnOldPythonIsFoundWhereItLies) {
   NeedUv();
+  // One that is on no PATH, where pyenv puts them: this machine's own under its version.
+  auto any = environment::PythonConstraint::Parse(">=3.6");
+  auto here = FindInterpreters({job_.tools, job_.environment, {}, stop_}, *any);
+  ASSERT_FALSE(here.empty()) << "no Python 3.6 or later";
+  const std::string version = here[0].version;
+  const std::string bin = folder_ / "pyenv/versions/" + version + "/bin";
+  ASSERT_TRUE(MakeDirs(bin).ok());
+  ASSERT_EQ(::symlink(here[0].path.c_str(), (bin + "/python3").c_str()), 0);
+  ASSERT_TRUE(MakeDirs(folder_ / "empty").ok());
+  job_.environment["PATH"] = folder_ / "empty";
+  job_.environment["PYENV_ROOT"] = folder_ / "pyenv";
+  job_.packages.python = "==" + version;
+  job_.packages.python_where = "aml_config/c.yml:3";
+  AddWheel("tenon-demo", "1.2", "aml_config/c.yml:5");
+  auto made = Make();
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ(made->python_version, version);
+  EXPECT_EQ(Ask(*made, "import tenon_demo; print(1)"), "1");
+}
+
+TEST_F(MakeEnvironmentTest, APythonOf2017MakesAnEnvironment) {
+  NeedUv();
   job_.packages.python = "=3.6";
   job_.packages.python_where = "aml_config/c.yml:3";
   auto constraint = environment::PythonConstraint::Parse("=3.6");
   if (FindInterpreters({job_.tools, job_.environment, {}, stop_}, *constraint).empty()) {
-    GTEST_SKIP() << "no Python 3.6 on this machine";
+    GTEST_SKIP() << "planned: no Python 3.6 on this machine";
   }
   AddWheel("tenon-demo", "1.2", "aml_config/c.yml:5");
   auto made = Make();
@@ -211,7 +233,7 @@ TEST_F(MakeEnvironmentTest, ACondaThatReachesNoChannelLeavesPypi) {
   Write(folder_ / "bin/micromamba", "#!/bin/sh\ncat " + sample + " >&2\nexit 1\n");
   ASSERT_EQ(::chmod((folder_ / "bin/micromamba").c_str(), 0755), 0);
   job_.environment["PATH"] = folder_ / "bin:" + job_.environment["PATH"];
-  job_.packages.conda = {{"six=1.16", "six", "aml_config/c.yml:4"}};
+  job_.packages.conda = {{"six=1.16", "six", "aml_config/c.yml:4", "six"}};
   auto made = Make();
   ASSERT_TRUE(made.ok()) << made.error().message;
   EXPECT_EQ(VersionOf(*made, "six"), "1.16.0");

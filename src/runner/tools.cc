@@ -168,13 +168,27 @@ std::string WheelPlatform() {
   return std::string("musllinux_1_1_") + names.machine;
 }
 
-// An interpreter that has pip, for fetching a wheel.
-Result<Interpreter> FindPipPython(const ToolBox& box) {
+// An interpreter that has pip, for fetching a wheel: one that is here, else that of a virtual
+// environment below `work`, into which venv puts the pip that comes with Python.
+Result<std::string> FindPipPython(const ToolBox& box, const std::string& work) {
   TENON_TRY(PythonConstraint any, PythonConstraint::Parse(">=3.6"));
   auto enough = [](const Interpreter& interpreter) { return interpreter.has_pip; };
   std::vector<Interpreter> found = FindInterpreters(box, any, enough);
-  if (!found.empty() && found.back().has_pip) return found.back();
-  return NotFound("there is no Python with pip here that could fetch uv");
+  if (!found.empty() && found.back().has_pip) return found.back().path;
+  std::string failed;
+  for (const Interpreter& interpreter : found) {
+    if (!interpreter.has_venv || !interpreter.has_ensurepip) continue;
+    std::string folder = work + "/venv";
+    Result<ToolEnd> made =
+        RunQuietly(box, {interpreter.path, "-m", "venv", folder}, work, kFetchMs);
+    if (made.ok()) return folder + "/bin/python";
+    failed = made.error().message;
+    TENON_TRY_VOID(RemoveTree(folder));
+  }
+  if (!failed.empty()) return Unavailable("no virtual environment could be made: " + failed);
+  std::string text = "there is no Python here that could fetch uv";
+  if (!found.empty()) text += ": " + found[0].path + " has neither pip nor what venv needs for it";
+  return NotFound(text).WithHint("install python3-venv there (`apt-get install python3-venv`)");
 }
 
 // The environment for tools that are started outside of a recipe.
@@ -194,17 +208,17 @@ Environment FetchEnvironment(const Environment& environment) {
 
 // Called with the lock held.
 Result<std::string> FetchUv(const ToolBox& box) {
-  TENON_TRY(Interpreter python, FindPipPython(box));
   TENON_TRY(WorkFolder work, WorkFolder::Make(box.tools));
+  TENON_TRY(std::string python, FindPipPython(box, work.path()));
   TENON_TRY_VOID(RunQuietly(box,
-                            {python.path, "-m", "pip", "download", "--quiet", "--no-deps",
+                            {python, "-m", "pip", "download", "--quiet", "--no-deps",
                              "--no-cache-dir", "--only-binary=:all:", "--platform", WheelPlatform(),
                              "--retries", "2", "--timeout", "30", "--dest", work.path(), "uv"},
                             work.path(), kFetchMs));
   TENON_TRY(std::string wheel, OnlyName(work.path(), "uv-", ".whl"));
   std::string version = Split(wheel, '-')[1];
   TENON_TRY_VOID(RunQuietly(
-      box, {python.path, "-m", "zipfile", "-e", work.path() + "/" + wheel, work.path() + "/wheel"},
+      box, {python, "-m", "zipfile", "-e", work.path() + "/" + wheel, work.path() + "/wheel"},
       work.path(), kFetchMs));
   TENON_TRY(std::string data, OnlyName(work.path() + "/wheel", "uv-", ".data"));
   std::string program = work.path() + "/wheel/" + data + "/scripts/uv";
