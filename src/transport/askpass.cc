@@ -42,14 +42,19 @@ std::string& AskpassProgram() {
   return path;
 }
 
-std::string OurProgram() {
+std::string PathOfOurProgram() {
   if (!AskpassProgram().empty()) return AskpassProgram();
   std::string exe = ReadLink("/proc/self/exe").value_or("");
-  // Replaced by a newer one meanwhile, which can ask as well. Ours is still to be had by our pid,
-  // but not by others once we keep out of dumps.
+  // Replaced by a newer one meanwhile, which can ask as well.
   constexpr std::string_view kGone = " (deleted)";
   if (exe.ends_with(kGone)) exe.resize(exe.size() - kGone.size());
-  if (!exe.empty() && ::access(exe.c_str(), X_OK) == 0) return exe;
+  return exe;
+}
+
+// What lies at the path, else ours by our pid: others can't have that once we keep out of dumps.
+std::string OurProgram() {
+  const std::string path = PathOfOurProgram();
+  if (!path.empty() && ::access(path.c_str(), X_OK) == 0) return path;
   return "/proc/" + std::to_string(::getpid()) + "/exe";
 }
 
@@ -181,6 +186,19 @@ PromptKind ClassifyPrompt(const std::string& prompt, const AskpassRules& rules) 
 }
 
 void SetAskpassProgram(std::string path) { AskpassProgram() = std::move(path); }
+
+std::string WhyAskpassCannotStart() {
+  const std::string path = PathOfOurProgram();
+  if (::access(path.c_str(), X_OK) == 0) return "";
+  if (::geteuid() == 0 || ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1) return "";  // by our pid
+  const std::string text = "ssh can't start " + ForTerminal(path) + " to ask for the password: ";
+  std::string closed;
+  for (std::string folder = DirName(path); folder.size() > 1; folder = DirName(folder)) {
+    if (::access(folder.c_str(), X_OK) != 0) closed = folder;
+  }
+  if (!closed.empty()) return text + "this user may not enter " + ForTerminal(closed);
+  return text + (Exists(path) ? "this user may not start it" : "it is not there any more");
+}
 
 void KeepOutOfDumps() { ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 

@@ -32,6 +32,10 @@ int AskpassMain(const std::string& prompt);
 // The program that ssh starts to ask; it calls AskpassMain. Else: the one that runs now.
 void SetAskpassProgram(std::string path);
 
+// Why ssh, which is started as this user, can't start that program: it was moved away, or lies in a
+// folder that this user may not enter. "" = it can.
+std::string WhyAskpassCannotStart();
+
 // This process, which holds secrets, leaves no core dump and cannot be looked into by others of the
 // same user.
 void KeepOutOfDumps();

@@ -351,6 +351,7 @@ Error Ssh::Explain(const std::string& standard_error, const std::string& server_
     outcome.password_asked = impl_->askpass->password_asked();
     outcome.password_refused = impl_->askpass->password_refused();
     outcome.unanswered = impl_->askpass->unanswered();
+    outcome.cannot_ask = WhyAskpassCannotStart();
   }
   return ExplainSsh(target_, outcome, standard_error);
 }

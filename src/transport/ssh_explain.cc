@@ -118,6 +118,12 @@ std::optional<Error> LoginTrouble(const SshTarget& target, const SshOutcome& out
   const std::string methods = Methods(text);
   Error error = Denied(doing + "permission denied (the server takes " + methods + ")");
   const bool passwords = Has(methods, "password") || Has(methods, "keyboard-interactive");
+  if (passwords && !outcome.password_asked && !outcome.cannot_ask.empty()) {
+    return Denied(doing + outcome.cannot_ask)
+        .WithHint(
+            "put a copy of tenon where this user may start it, for example into /usr/local/bin, "
+            "and use that one");
+  }
   if (outcome.had_password && passwords && !outcome.password_asked) {
     error.hint =
         "ssh did not ask for the password: PasswordAuthentication or PreferredAuthentications in "

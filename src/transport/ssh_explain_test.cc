@@ -83,6 +83,10 @@ TEST(SshExplain, WhatTheServerAskedOrSaidIsTold) {
   unasked.had_password = true;
   const std::string denied = "me@h: Permission denied (publickey,password).";
   EXPECT_NE(ExplainSsh(target, unasked, denied).hint.find("did not ask"), std::string::npos);
+  unasked.cannot_ask = "ssh can't start /a/tenon";
+  EXPECT_NE(ExplainSsh(target, unasked, denied).message.find("/a/tenon"), std::string::npos);
+  EXPECT_EQ(ExplainSsh(target, unasked, denied).hint.find("ssh/config"), std::string::npos);
+  unasked.cannot_ask = "";
   target.identity_file = "/k.ppk";
   const std::string load = "Load key \"/k.ppk\": error in libcrypto\n" + denied;
   EXPECT_NE(ExplainSsh(target, unasked, load).hint.find("puttygen"), std::string::npos);

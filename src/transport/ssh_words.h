@@ -41,6 +41,7 @@ struct SshOutcome {
   bool password_asked = false;    // for the target's own login
   bool password_refused = false;  // and it was asked for twice
   std::string unanswered;         // a question nobody answered; "" = none
+  std::string cannot_ask;         // why ssh can't start the program that asks; "" = it can
   std::string server_words;       // what the server had to say; "" = nothing
 };
 Error ExplainSsh(const SshTarget& target, const SshOutcome& outcome,

@@ -105,8 +105,9 @@ def remove_cgroup(key):
 
 class Runner:
     def __init__(self, home, scratch):
-        self.binary = harness.build_dir() / "tenon-runner"
-        assert self.binary.exists(), f"{self.binary} is not there; scripts/build makes it"
+        binary = harness.build_dir() / "tenon-runner"
+        assert binary.exists(), f"{binary} is not there; scripts/build makes it"
+        self.binary = harness.for_everybody(binary)
         self.home = Path(home)
         self.scratch = Path(scratch)
         self.runs = []

@@ -451,6 +451,23 @@ def test_a_user_who_is_not_root_attaches_with_the_users_own_configuration(tenon,
     assert not find_canary(me.home)
 
 
+def test_a_program_that_ssh_can_not_start_is_named_with_the_folder_in_the_way(tenon, sshd, user, tmp_path):
+    """setpriv starts it with rights that ssh, and the program itself, do not have any more."""
+    me = sshd.user()
+    me.write("proj/aml_config/local.compute", "type: local\n")
+    tmp_path.chmod(0o755)
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    shutil.copy2(tenon.binary, closed / "tenon")
+    other = type(tenon)(closed / "tenon", me.home / ".tenon-near", tmp_path)
+    done = other.run("computetarget", "attach", "remote", "-n", "far", "-a", f"127.0.0.1:{sshd.port}", "-u", user.name,
+                     "--password-stdin", "--accept-host-key", cwd=me.home / "proj", env={"HOME": me.home},
+                     stdin=CANARY.encode(), prefix=me.prefix())
+    assert done.code == 5, repr(done)
+    assert str(closed) in done.err and "may not enter" in done.err and "/usr/local/bin" in done.err, repr(done)
+    assert "ssh/config" not in done.err and CANARY not in done.out + done.err, repr(done)
+
+
 def test_somebody_elses_project_says_where_the_password_lies(tenon, folder, sshd, user, far_client):
     attach(tenon, folder, sshd, user, "--accept-host-key").ok()
     other = far_client()
