@@ -290,7 +290,7 @@ def test_a_client_and_its_run_live_with_a_limit(tenon, project):
     assert done.code == 0, done.err[-2000:]
     run = last(tenon, folder)
     assert run["status"] == "Completed"
-    details = tenon.json("show", "last", "--json", cwd=folder)
+    details = tenon.json("show", "last", "--json", cwd=folder)["details"]
     assert details["lost_bytes"] > 1_000_000
 
 
@@ -353,7 +353,7 @@ def test_lost_points_are_shown(tenon, project, small_disk):
         done = tenon.run("submit", "main.py", cwd=folder, env={"TENON_HOME": str(tenon.home)}, timeout=120)
         assert done.code == 0 and "not on record" in done.err, repr(done)
         (tenon.home / "filler").unlink()
-        details = tenon.json("show", "last", "--json", cwd=folder)
+        details = tenon.json("show", "last", "--json", cwd=folder)["details"]
         kept = details["metrics"]["loss"]["count"]
         assert kept < 20002 and details["lost_records"] >= 20002 - kept
         assert "not on record" in tenon.run("show", "last", cwd=folder).ok().out
