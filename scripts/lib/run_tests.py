@@ -73,7 +73,7 @@ def build(preset, *targets):
             code = log.run(["cmake", "--preset", preset], 300, cwd=ROOT)
             if code:
                 return one(code, "build-" + preset, "cmake")
-        return one(log.run(["ninja", "-C", folder, *targets], 2400, cwd=ROOT), "build-" + preset,
+        return one(log.run(["ninja", "-C", folder, *targets], 7200, cwd=ROOT), "build-" + preset,
                    "ninja")
     return work
 
@@ -135,7 +135,7 @@ def python_with_pytest():
     sys.exit("no Python with pytest; scripts/setup installs python3-pytest")
 
 
-def pytest(name, folder, shard=None, deep=False, limit=2400):
+def pytest(name, folder, shard=None, deep=False, limit=3600):
     def work(log):
         reports = fresh(LOGS / name)
         env = {"PYTHONDONTWRITEBYTECODE": "1"}
