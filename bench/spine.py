@@ -85,6 +85,29 @@ def history(b):
                 ratio(cpu, python), "under 10 ms")
 
 
+def catching_up(b):
+    """What it costs to find out that the index is behind, and to mend that."""
+    fill = ROOT / "build/bench/bench/history_fill"
+    for runs in (1000,) if b.quick else (1000, 10000):
+        home = b.folder / f"folders-{runs}"
+        subprocess.run([fill, home, "folders", str(runs)], check=True, stdout=subprocess.DEVNULL)
+        env = dict(b.env, TENON_HOME=str(home))
+        subprocess.run([TENON, "history", "rebuild"], env=env, check=True, stdout=subprocess.DEVNULL)
+        command = [TENON, "history", "list", "-n", "1", "--all-projects"]
+        changes = {
+            "nothing new": lambda: {},
+            "`runs/` has changed": lambda: os.utime(home / "runs") or {},
+            "the machine was restarted": lambda: {"TENON_TEST_BOOT_ID": str(time.monotonic_ns())},
+        }
+        for what, change in changes.items():
+            n = 10
+            times = [command_times(command, env={**env, **change()}) for _ in range(n)]
+            row(f"`history list -n 1` of {runs:,} runs, {what}; wall, and user + system", n, ms([w for w, _ in times]), "",
+                ms([c for _, c in times]), "")
+            # Back to this boot.
+            subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL)
+
+
 def submit(b):
     folder = b.project("empty", "")
     n = 20 if b.quick else 60
@@ -197,7 +220,7 @@ def many(b):
         f"{more:+.1f} ms a run", "")
 
 
-ALL = {f.__name__: f for f in (version, history, submit, log, memory, metrics, many)}
+ALL = {f.__name__: f for f in (version, history, catching_up, submit, log, memory, metrics, many)}
 
 
 def main():

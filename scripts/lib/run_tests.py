@@ -102,8 +102,13 @@ def unit(preset):
     return work
 
 
+# What a host sends must not make the client take more than 256 MiB; the rest is what the sanitizers need.
+FUZZ_LIMITS = {name: ["-rss_limit_mb=768", "-malloc_limit_mb=160"] for name in ("host_fuzz", "host_tree_fuzz")}
+
+
 def fuzz(target, seconds):
     """Saved inputs first, then new ones made from them. What is found stays in the log folder."""
+    limits = FUZZ_LIMITS.get(target, ["-rss_limit_mb=2048"])
     def work(log):
         corpus = ROOT / "tests" / "corpus" / target
         seeds = list(corpus.glob("*"))
@@ -112,7 +117,7 @@ def fuzz(target, seconds):
         found = LOGS / f"found-{target}-"
         with tempfile.TemporaryDirectory(prefix="tenon-fuzz-") as scratch:
             return one(log.run([*without_random_addresses(), BUILD / "fuzz" / "src" / target,
-                                f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=2048",
+                                f"-max_total_time={seconds}", "-timeout=20", *limits,
                                 "-print_final_stats=1", f"-artifact_prefix={found}", scratch, corpus],
                                seconds + 300, SANITIZER_ENV, scratch), target, target)
     return work

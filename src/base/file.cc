@@ -7,11 +7,15 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <memory>
 
+#include "base/durable.h"
+#include "base/regular_file.h"
 #include "base/text.h"
+#include "base/waiting.h"
 
 namespace tenon {
 namespace {
@@ -27,12 +31,44 @@ std::string TempBeside(const std::string& path) {
 
 Status WriteAndClose(UniqueFd fd, std::string_view bytes, Durability durability) {
   TENON_TRY_VOID(WriteAll(fd.get(), bytes));
-  if (durability == Durability::kPowerLoss && ::fsync(fd.get()) != 0) {
+  if (durability != Durability::kProcess && DurableFsync(fd.get()) != 0) {
     return FromErrno("fsync", errno);
   }
   // A network file system reports a full disk as late as here.
   if (::close(fd.Release()) != 0 && errno != EINTR) return FromErrno("close", errno);
   return {};
+}
+
+std::string_view KindOfFile(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISLNK(mode)) return "a symbolic link";
+  return "a device";
+}
+
+Result<std::string> ReadToEnd(int fd, const std::string& path, size_t limit) {
+  struct stat info;
+  if (::fstat(fd, &info) != 0) return FromErrno("read " + path, errno);
+  auto too_large = [&] {
+    return Invalid("read " + path + ": larger than the " + HumanBytes(limit) + " allowed here");
+  };
+  bool sized = S_ISREG(info.st_mode) && info.st_size > 0;
+  if (sized && static_cast<uint64_t>(info.st_size) > limit) return too_large();
+  // One byte more than expected, so that the end is seen without growing the buffer.
+  std::string bytes(sized ? static_cast<size_t>(info.st_size) + 1 : 4096, '\0');
+  size_t used = 0;
+  for (;;) {
+    if (used == bytes.size()) bytes.resize(bytes.size() * 2);
+    ssize_t n = ::read(fd, bytes.data() + used, bytes.size() - used);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return FromErrno("read " + path, errno);
+    if (n == 0) break;
+    used += static_cast<size_t>(n);
+    if (used > limit) return too_large();
+  }
+  bytes.resize(used);
+  return bytes;
 }
 
 }  // namespace
@@ -67,29 +103,29 @@ Result<UniqueFd> OpenFile(const std::string& path, int flags, mode_t mode) {
   return UniqueFd(fd);
 }
 
+Result<UniqueFd> OpenRegular(const std::string& path, int flags, mode_t mode) {
+  auto opened = OpenFile(path, flags | O_NONBLOCK | O_NOCTTY, mode);
+  // A socket can't be opened, a FIFO without a reader not for writing alone, a symlink not with
+  // O_NOFOLLOW, a folder not for writing: what lies there says more than errno.
+  struct stat info;
+  if (!opened.ok() && ::lstat(path.c_str(), &info) != 0) return opened;
+  if (opened.ok() && ::fstat(opened->get(), &info) != 0) return FromErrno("open " + path, errno);
+  if (S_ISREG(info.st_mode)) return opened;
+  if (!opened.ok() && S_ISLNK(info.st_mode) && (flags & O_NOFOLLOW) == 0) return opened;
+  return Corrupt(path + " is " + std::string(KindOfFile(info.st_mode)) + ", not a file");
+}
+
 Result<std::string> ReadFile(const std::string& path, size_t limit) {
-  TENON_TRY(UniqueFd fd, OpenFile(path, O_RDONLY));
+  TENON_TRY(const UniqueFd fd, OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   struct stat info;
   if (::fstat(fd.get(), &info) != 0) return FromErrno("read " + path, errno);
-  auto too_large = [&] {
-    return Invalid("read " + path + ": larger than the " + HumanBytes(limit) + " allowed here");
-  };
-  bool sized = S_ISREG(info.st_mode) && info.st_size > 0;
-  if (sized && static_cast<uint64_t>(info.st_size) > limit) return too_large();
-  // One byte more than expected, so that the end is seen without growing the buffer.
-  std::string bytes(sized ? static_cast<size_t>(info.st_size) + 1 : 4096, '\0');
-  size_t used = 0;
-  for (;;) {
-    if (used == bytes.size()) bytes.resize(bytes.size() * 2);
-    ssize_t n = ::read(fd.get(), bytes.data() + used, bytes.size() - used);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return FromErrno("read " + path, errno);
-    if (n == 0) break;
-    used += static_cast<size_t>(n);
-    if (used > limit) return too_large();
-  }
-  bytes.resize(used);
-  return bytes;
+  if (S_ISFIFO(info.st_mode)) return Invalid("read " + path + ": it is a FIFO, not a file");
+  return ReadToEnd(fd.get(), path, limit);
+}
+
+Result<std::string> ReadStream(const std::string& path, size_t limit) {
+  TENON_TRY(const UniqueFd fd, OpenFile(path, O_RDONLY));
+  return ReadToEnd(fd.get(), path, limit);
 }
 
 Result<std::string> ReadLink(const std::string& path) {
@@ -159,7 +195,7 @@ Status WriteFileAtomically(const std::string& path, std::string_view bytes, mode
 Status FsyncDir(const std::string& path) {
   TENON_TRY(UniqueFd fd, OpenFile(path, O_RDONLY | O_DIRECTORY));
   // EINVAL: this file system keeps folders safe by other means and says so.
-  if (::fsync(fd.get()) != 0 && errno != EINVAL) return FromErrno("fsync " + path, errno);
+  if (DurableFsync(fd.get()) != 0 && errno != EINVAL) return FromErrno("fsync " + path, errno);
   return {};
 }
 
@@ -174,7 +210,8 @@ Status MakeDirs(const std::string& path, mode_t mode) {
     if (path.empty() || parent == path || parent == ".") {
       return FromErrno("make folder " + path, failure);
     }
-    TENON_TRY_VOID(MakeDirs(parent, 0777));
+    // What is above a private folder, and made for it, is nobody else's either.
+    TENON_TRY_VOID(MakeDirs(parent, (mode & 077) == 0 ? mode : 0777));
     if (::mkdir(path.c_str(), mode) == 0) return {};
     failure = errno;
   }
@@ -224,22 +261,28 @@ bool IsDirectory(const std::string& path) {
 
 Result<FileLock> FileLock::Take(const std::string& path, bool wait) {
   // Opened for writing: an exclusive flock on NFS needs it.
-  TENON_TRY(UniqueFd fd, OpenFile(path, O_RDWR | O_CREAT, 0644));
+  TENON_TRY(UniqueFd fd, OpenFile(path, O_RDWR | O_CREAT, 0600));
   // IsLockedByOther holds a lock for some microseconds, or until a busy machine lets it go on; that
   // is not somebody holding it. 1 + 2 + … + 32 ms.
   constexpr int kTries = 6;
+  LongWait long_wait(path);
   for (int tried = 0;;) {
-    if (::flock(fd.get(), LOCK_EX | (wait ? 0 : LOCK_NB)) == 0) return FileLock(std::move(fd));
+    if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return FileLock(std::move(fd));
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) return FromErrno("lock " + path, errno);
-    if (tried == kTries) return Unavailable("lock " + path + ": somebody else holds it");
-    const timespec pause{0, 1'000'000L << tried++};
+    if (!wait && tried == kTries) return Unavailable("lock " + path + ": somebody else holds it");
+    if (wait) TENON_TRY_VOID(long_wait.Look());
+    // One who waits for many others looks often: each of them holds it for a moment only.
+    const timespec pause{
+        0, wait ? std::min(500'000L << std::min(tried, 4), 5'000'000L) : 1'000'000L << tried};
+    ++tried;
     ::nanosleep(&pause, nullptr);
   }
 }
 
 Result<bool> IsLockedByOther(const std::string& path) {
-  TENON_TRY(UniqueFd fd, OpenFile(path, O_RDONLY));
+  // Whatever lies there: opening a FIFO must not wait for its other end.
+  TENON_TRY(UniqueFd fd, OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   // Shared, so that two who look at the same time do not see each other.
   while (::flock(fd.get(), LOCK_SH | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return true;

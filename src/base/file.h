@@ -40,8 +40,10 @@ Status WriteAllAt(int fd, std::string_view bytes, uint64_t offset);
 Result<size_t> ReadAt(int fd, std::span<char> out, uint64_t offset);
 
 enum class Durability {
-  kProcess,    // survives our death, perhaps not a power cut
-  kPowerLoss,  // fsync of the file and of its folder before returning
+  kProcess,  // survives our death; after a power cut it may be there and be empty
+  kWhole,    // fsync of the file before it gets its name: a power cut leaves the old one or all of
+             // the new one
+  kPowerLoss,  // and fsync of its folder before returning: the new one
 };
 
 // The one way to make a file appear whole: temp beside, write, (fsync,) rename, (fsync folder).
@@ -71,7 +73,7 @@ bool IsDirectory(const std::string& path);
 // file, works before Linux 3.15, and is mapped to byte-range locks on NFS.
 class FileLock {
  public:
-  // Creates the file if needed. kUnavailable when `wait` is false and somebody holds it.
+  // Creates the file if needed. kUnavailable: held, and no `wait`, or by one who is stopped.
   static Result<FileLock> Take(const std::string& path, bool wait);
   FileLock(FileLock&&) = default;
   FileLock& operator=(FileLock&&) = default;

@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/json_limits.h"
 
 namespace tenon {
 namespace {
 
 constexpr size_t kLengths = 8;
+// A head lists objects by their hashes at most, so more values than this are not ours.
+constexpr size_t kMaxHeadValues = 200'000;
 constexpr size_t kNoiseKept = 4096;
 // Read at once, as long as it is no body.
 constexpr size_t kRoom = 256u << 10;
@@ -87,7 +90,7 @@ Result<std::optional<Frame>> FrameReader::Next() {
                      " bytes is none of ours");
     }
     if (unread.size() < kLengths + head) return std::optional<Frame>();
-    auto parsed = json::Parse(unread.substr(kLengths, head));
+    auto parsed = json::ParseLimited(unread.substr(kLengths, head), 64, kMaxHeadValues);
     if (!parsed.ok() || !parsed->is_object()) return Corrupt("a frame's head is no JSON object");
     frame_.emplace();
     frame_->head = std::move(parsed->get_object());

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "base/json_limits.h"
 #include "base/text.h"
 
 namespace tenon::json {
@@ -14,7 +15,8 @@ namespace {
 
 class Parser {
  public:
-  Parser(std::string_view text, size_t max_depth) : text_(text), max_depth_(max_depth) {}
+  Parser(std::string_view text, size_t max_depth, size_t max_values)
+      : text_(text), max_depth_(max_depth), values_left_(max_values) {}
 
   Result<Value> Document() {
     TENON_TRY(Value value, ParseValue(0));
@@ -56,6 +58,8 @@ class Parser {
   Result<Value> ParseValue(size_t depth) {
     SkipBlanks();
     if (AtEnd()) return Fail("the text ends where a value should be");
+    if (values_left_ == 0) return Fail("more values than are read");
+    --values_left_;
     switch (text_[pos_]) {
       case '{':
         return ParseObject(depth + 1);
@@ -256,13 +260,28 @@ class Parser {
 
   std::string_view text_;
   size_t max_depth_;
+  size_t values_left_;
   size_t pos_ = 0;
 };
 
 }  // namespace
 
 Result<Value> Parse(std::string_view text, size_t max_depth) {
-  return Parser(text, max_depth).Document();
+  return ParseLimited(text, max_depth, kMaxValues);
+}
+
+Result<Value> ParseLimited(std::string_view text, size_t max_depth, size_t max_values) {
+  return Parser(text, max_depth, max_values).Document();
+}
+
+size_t CountValues(const Value& value) {
+  size_t count = 1;
+  if (const Array* array = value.if_array()) {
+    for (const Value& item : *array) count += CountValues(item);
+  } else if (const Object* object = value.if_object()) {
+    for (const auto& member : *object) count += CountValues(member.value());
+  }
+  return count;
 }
 
 std::string GetString(const Object& object, std::string_view key, std::string_view otherwise) {

@@ -29,7 +29,7 @@ using Pool = boost::json::monotonic_resource;
 // are kInvalid with line and column.
 Result<Value> Parse(std::string_view text, size_t max_depth = 64);
 
-// One line. Infinite and NaN numbers are written as null; invalid UTF-8 in strings as U+FFFD.
+// One line. Infinite, NaN: null; invalid UTF-8: U+FFFD; what IsDeceptive() (terminal.h): escaped.
 std::string Print(const Value& value);
 // Indented by two; for people. `color` uses ANSI colours (az's jsonc). `depth`: lists and objects
 // that the text will stand in.

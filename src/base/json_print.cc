@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/json.h"
+#include "base/terminal.h"
 #include "base/text.h"
 
 namespace tenon::json {
@@ -28,6 +29,16 @@ void AppendDouble(std::string& out, double value) {
   const std::string_view text(buffer, static_cast<size_t>(end - buffer));
   out += text;
   if (plain && text.find('.') == std::string_view::npos) out += ".0";
+}
+
+// As one or two \u escapes.
+void AppendEscaped(std::string& out, char32_t code) {
+  if (code >= 0x10000) {
+    AppendEscaped(out, 0xd800 + ((code - 0x10000) >> 10));
+    code = 0xdc00 + ((code - 0x10000) & 0x3ff);
+  }
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out += kHex[code >> shift & 15];
 }
 
 void AppendControl(std::string& out, unsigned char c) {
@@ -73,7 +84,7 @@ bool AnySpecial(const char* bytes) {
   std::memcpy(&word, bytes, sizeof word);
   const uint64_t below_blank = (word - kOnes * 0x20) & ~word & kHighs;
   return ((word & kHighs) | below_blank | ZeroBytes(word ^ (kOnes * '"')) |
-          ZeroBytes(word ^ (kOnes * '\\'))) != 0;
+          ZeroBytes(word ^ (kOnes * '\\')) | ZeroBytes(word ^ (kOnes * 0x7f))) != 0;
 }
 
 // How many bytes at the beginning are plain ASCII that JSON takes as it is.
@@ -85,7 +96,10 @@ size_t PlainLength(std::string_view text) {
       !AnySpecial(text.data() + text.size() - kStep)) {
     return text.size();
   }
-  while (n < text.size() && text[n] >= 0x20 && text[n] != '"' && text[n] != '\\') ++n;
+  while (n < text.size() && text[n] >= 0x20 && text[n] < 0x7f && text[n] != '"' &&
+         text[n] != '\\') {
+    ++n;
+  }
   return n;
 }
 
@@ -104,10 +118,12 @@ void AppendString(std::string& out, std::string_view text) {
       continue;
     }
     Utf8Char next = NextUtf8(text);
-    if (next.valid) {
-      out += text.substr(0, next.length);
-    } else {
+    if (!next.valid) {
       AppendUtf8(out, 0xfffd);
+    } else if (IsDeceptive(next.code)) {
+      AppendEscaped(out, next.code);
+    } else {
+      out += text.substr(0, next.length);
     }
     text.remove_prefix(next.length);
   }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 
+#include "base/json_limits.h"
 #include "base/text.h"
 
 namespace tenon::json {
@@ -191,6 +192,29 @@ TEST(JsonTest, AnyBytesSurviveAsJsonText) {
     ASSERT_EQ(DecodeBytes(through->get_string()), bytes);
   }
   EXPECT_EQ(DecodeBytes(mark + "zz" + mark), mark + "zz" + mark);
+}
+
+TEST(JsonTest, TextThatSteersATerminal) {
+  const std::string text = "\033[2J\x7f\xc2\x9b\u202e\u200b\U000e0041 naïve 日本";
+  const std::string printed = Print(Value(text));
+  EXPECT_EQ(printed, "\"\\u001b[2J\\u007f\\u009b\\u202e\\u200b\\udb40\\udc41 naïve 日本\"");
+  auto again = Parse(printed);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(std::string_view(again->get_string()), text);
+  // Also behind eight plain bytes, and alone.
+  EXPECT_EQ(Print(Value("12345678\x7f")), "\"12345678\\u007f\"");
+}
+
+TEST(JsonTest, FewBytesDoNotBecomeManyValues) {
+  std::string text = "[";
+  for (int i = 0; i < 1000; ++i) text += "{},";
+  text += "{}]";
+  EXPECT_TRUE(ParseLimited(text, 64, 1002).ok());
+  EXPECT_EQ(CountValues(*ParseLimited(text, 64, 1002)), 1002u);
+  const auto refused = ParseLimited(text, 64, 1001);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("more values than are read"), std::string::npos);
+  EXPECT_FALSE(Parse("[" + std::string(2 * kMaxValues, '\t') + "0]" + "x").ok());
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ Utf8Char NextUtf8(std::string_view bytes);
 void AppendUtf8(std::string& out, char32_t code);
 
 bool IsUtf8(std::string_view bytes);
-// Invalid sequences become U+FFFD, control characters other than newline and tab are shown as \xNN.
+// What a terminal may show (base/terminal.h): no control characters but newline and tab.
 std::string ForTerminal(std::string_view bytes);
 // Columns a terminal needs (wide characters count two, combining ones none).
 size_t DisplayWidth(std::string_view utf8);

@@ -12,6 +12,7 @@
 #include "base/in_child.h"
 #include "base/process.h"
 #include "base/temp_folder.h"
+#include "base/terminal.h"
 
 namespace tenon {
 namespace {
@@ -95,6 +96,17 @@ TEST(Utf8Test, NothingThatSteersATerminalPasses) {
   EXPECT_EQ(ForTerminal(std::string_view("\0", 1)), "\\x00");
   EXPECT_EQ(ForTerminal("naïve 日本"), "naïve 日本");
 }
+
+TEST(Utf8Test, NothingThatHidesOrTurnsATextPasses) {
+  EXPECT_EQ(ForTerminal("\u202e\u2066\u2069\u200e\u200f\u061c"),
+            "\\u202e\\u2066\\u2069\\u200e\\u200f\\u061c");
+  EXPECT_EQ(ForTerminal("a\u200b\u200d\ufeff\u2028\u00ad"), "a\\u200b\\u200d\\ufeff\\u2028\\u00ad");
+  EXPECT_EQ(ForTerminal("\U000e0041"), "\\U000e0041");
+  const std::string once = ForTerminal("\033\u202e\xff");
+  EXPECT_EQ(ForTerminal(once), once);
+}
+
+TEST(Utf8Test, OneLineStaysOne) { EXPECT_EQ(OneLine("a\nb\tc\rd\033"), "a b c d\\x1b"); }
 
 TEST(Utf8Test, ColumnsAreCountedAsATerminalDrawsThem) {
   EXPECT_EQ(DisplayWidth("abc"), 3u);

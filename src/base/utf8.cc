@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/terminal.h"
 #include "base/text.h"
 
 namespace tenon {
@@ -61,11 +62,25 @@ constexpr Range kTwoColumns[] = {
     {0x1f93c, 0x1f945}, {0x1f947, 0x1f9ff}, {0x1fa70, 0x1faff}, {0x20000, 0x3fffd},
 };
 
+// Besides the controls.
+constexpr Range kDeceptive[] = {
+    {0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e}, {0x200b, 0x200f},   {0x2028, 0x202e},
+    {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+};
+
 template <size_t N>
 bool Contains(const Range (&ranges)[N], char32_t code) {
   auto after = std::upper_bound(std::begin(ranges), std::end(ranges), code,
                                 [](char32_t c, const Range& range) { return c < range.first; });
   return after != std::begin(ranges) && code <= std::prev(after)->last;
+}
+
+// \xNN, \uNNNN, \UNNNNNNNN
+void AppendEscape(std::string& out, char32_t code) {
+  constexpr char kHex[] = "0123456789abcdef";
+  const int digits = code < 0x100 && code != 0xad ? 2 : code < 0x10000 ? 4 : 8;
+  out += digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out += kHex[code >> shift & 15];
 }
 
 }  // namespace
@@ -115,25 +130,38 @@ bool IsUtf8(std::string_view bytes) {
   return true;
 }
 
+bool IsDeceptive(char32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || Contains(kDeceptive, code);
+}
+
 std::string ForTerminal(std::string_view bytes) {
-  constexpr char kHex[] = "0123456789abcdef";
   std::string out;
   out.reserve(bytes.size());
   while (!bytes.empty()) {
-    Utf8Char next = NextUtf8(bytes);
-    char32_t c = next.code;
+    // Nearly everything is plain ASCII.
+    size_t plain = 0;
+    while (plain < bytes.size() && bytes[plain] >= 0x20 && bytes[plain] < 0x7f) ++plain;
+    out += bytes.substr(0, plain);
+    bytes.remove_prefix(plain);
+    if (bytes.empty()) break;
+    const Utf8Char next = NextUtf8(bytes);
     if (!next.valid) {
       AppendUtf8(out, 0xfffd);
-    } else if ((c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0)) {
-      out += "\\x";
-      out += kHex[c >> 4];
-      out += kHex[c & 15];
+    } else if (next.code != '\n' && next.code != '\t' && IsDeceptive(next.code)) {
+      AppendEscape(out, next.code);
     } else {
       out += bytes.substr(0, next.length);
     }
     bytes.remove_prefix(next.length);
   }
   return out;
+}
+
+std::string OneLine(std::string_view bytes) {
+  std::string text(bytes);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+  return ForTerminal(text);
 }
 
 size_t DisplayWidth(std::string_view utf8) {

@@ -69,13 +69,13 @@ Result<int> Note(Session& session, const NoteOptions& options) {
   }
   TENON_TRY(const journal::RunView run, engine::GetRun(*context, run_id));
   if (session.WantsJson()) {
-    PrintOut(json::PrintPretty(json::Object{{"run_id", json::EncodeBytes(run_id)},
-                                            {"name", json::EncodeBytes(run.name)},
-                                            {"note", json::EncodeBytes(run.note)},
-                                            {"hidden", run.hidden}}) +
-             "\n");
+    PrintJsonText(json::PrintPretty(json::Object{{"run_id", json::EncodeBytes(run_id)},
+                                                 {"name", json::EncodeBytes(run.name)},
+                                                 {"note", json::EncodeBytes(run.note)},
+                                                 {"hidden", run.hidden}}) +
+                  "\n");
   } else if (!run.note.empty()) {
-    PrintOut(ForTerminal(run.note) + "\n");
+    PrintOut(run.note + "\n");
   }
   return 0;
 }

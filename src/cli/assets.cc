@@ -73,10 +73,10 @@ Result<int> Promote(Session& session, const PromoteOptions& options) {
     PrintValue(session, object);
     return 0;
   }
-  PrintOut(ForTerminal(file) + "\n");
+  PrintOut(OneLine(file) + "\n");
   FlushOut();
-  PrintErr(ForTerminal(asset.name) + ", version " + std::to_string(asset.version) + ": " +
-           ForTerminal(asset.artifact) + " of " + asset.run_id + ", " +
+  PrintErr(OneLine(asset.name) + ", version " + std::to_string(asset.version) + ": " +
+           OneLine(asset.artifact) + " of " + asset.run_id + ", " +
            (asset.folder ? Count(asset.files, "file", "files") + ", " : "") +
            HumanBytes(asset.size) + "\n");
   return 0;
@@ -103,18 +103,18 @@ Result<int> Download(Session& session, const DownloadOptions& options) {
   auto text = ReadFile(path, kLargestLink);
   if (!text.ok()) {
     if (text.error().kind != ErrorKind::kNotFound) return std::move(text).error();
-    return NotFound("there is no link file " + ForTerminal(path))
+    return NotFound("there is no link file " + OneLine(path))
         .WithHint("`tenon history promote` makes one in assets/");
   }
   auto link = engine::ParseLink(*text);
-  if (!link.ok()) return std::move(link).error().Wrap(ForTerminal(path));
+  if (!link.ok()) return std::move(link).error().Wrap(OneLine(path));
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY(const auto project, session.FindProject());
   TENON_TRY(const engine::Asset asset,
             engine::FindAsset(*context, project ? project->id : "", *link));
   if (project && asset.project_id != project->id) {
     PrintErr("note: this project has no such asset; it is taken from the project " +
-             ForTerminal(asset.project) + "\n");
+             OneLine(asset.project) + "\n");
   }
   TENON_TRY(const auto written,
             engine::DownloadAsset(*context, asset, options.folder, std::string(BaseName(path)),
@@ -128,7 +128,7 @@ Result<int> Download(Session& session, const DownloadOptions& options) {
     PrintValue(session, object);
     return 0;
   }
-  for (const std::string& file : written) PrintOut(ForTerminal(file) + "\n");
+  for (const std::string& file : written) PrintOut(OneLine(file) + "\n");
   FlushOut();
   if (written.empty()) PrintErr("nothing to do: it is all there\n");
   return 0;
@@ -162,17 +162,16 @@ Result<int> Delete(Session& session, const DeleteOptions& options) {
   TENON_TRY(const engine::Asset asset,
             engine::FindAsset(*context, project->id, {options.name, options.version}));
   if (asset.project_id != project->id) {
-    return NotFound("this project has no asset " + ForTerminal(options.name) + ", version " +
-                    ForTerminal(options.version))
-        .WithHint("the project " + ForTerminal(asset.project) + " has one");
+    return NotFound("this project has no asset " + OneLine(options.name) + ", version " +
+                    OneLine(options.version))
+        .WithHint("the project " + OneLine(asset.project) + " has one");
   }
   TENON_TRY_VOID(engine::DeleteAsset(*context, asset));
   if (session.WantsJson()) {
     PrintValue(session, ToJson(asset));
     return 0;
   }
-  PrintOut("deleted " + ForTerminal(asset.name) + ", version " + std::to_string(asset.version) +
-           "\n");
+  PrintOut("deleted " + OneLine(asset.name) + ", version " + std::to_string(asset.version) + "\n");
   PrintErr(
       "link files are left as they are; contents that nothing else has are removed by "
       "`tenon gc`\n");

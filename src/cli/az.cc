@@ -32,7 +32,7 @@ bool IsHelp(const std::string& word) { return word == "-h" || word == "--help" |
 // Becomes the other az with the same words, or says that there is none.
 int PassOn(const Session& session, const std::vector<std::string>& words) {
   const auto other = FindOtherAz(session.environment);
-  const std::string said = words.empty() ? "az" : "az " + ForTerminal(words.front());
+  const std::string said = words.empty() ? "az" : "az " + OneLine(words.front());
   if (!other) {
     if (words.empty() || IsHelp(words.front())) {
       PrintOut(std::string(kAbout) + "; there is none.\n");
@@ -41,7 +41,7 @@ int PassOn(const Session& session, const std::vector<std::string>& words) {
     }
     const bool ml = words.front() == "ml" && words.size() > 1;
     const auto near = ml ? DidYouMean(words[1], WorkbenchGroups()) : std::nullopt;
-    PrintError(NotFound("`" + said + (ml ? " " + ForTerminal(words[1]) : "") +
+    PrintError(NotFound("`" + said + (ml ? " " + OneLine(words[1]) : "") +
                         "` is no part of Tenon, and there is no other program az on the PATH to "
                         "pass it on to")
                    .WithHint(near ? "did you mean `az ml " + *near + "`?"
@@ -51,7 +51,7 @@ int PassOn(const Session& session, const std::vector<std::string>& words) {
   const int depth = std::atoi(GetVariable(session.environment, run::env::kAzDepth).c_str());
   if (depth >= kMaxDepth) {
     PrintError(Unavailable("`" + said + "` has been passed on " + std::to_string(depth) +
-                           " times; " + ForTerminal(*other) + " seems to call us again")
+                           " times; " + OneLine(*other) + " seems to call us again")
                    .WithHint("take one of the two off the PATH"));
     return 4;
   }

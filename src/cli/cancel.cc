@@ -4,11 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/request_options.h"
 #include "cli/run_json.h"
 #include "cli/run_option.h"
+#include "cli/terminal_reporter.h"
 #include "cli/watch.h"
 #include "engine/runs.h"
 
@@ -21,28 +23,44 @@ struct Options {
   bool no_wait = false;
 };
 
+// Says what keeps the run from ending, and nothing else of it.
+class Waiter : public engine::Reporter {
+ public:
+  void OnNotice(const run::Notice&) override {}
+  void OnStuck(const run::Notice& notice) override { said_.OnNotice(notice); }
+
+ private:
+  TerminalReporter said_{{.show_output = false}};
+};
+
 Result<int> Act(Session& session, const Options& options) {
-  TENON_TRY(const journal::RunView before, options.run.Get(session, ""));
-  const std::string& run_id = before.spec.id;
+  TENON_TRY(const std::string name, options.run.Name(""));
+  TENON_TRY(const std::string run_id, session.ResolveRun(name));
   TENON_TRY(engine::Context * context, session.Context());
+  // One that can't be read is told to end all the same.
+  const auto before = engine::GetRun(*context, run_id);
+  const bool had_ended = before.ok() && run::IsFinal(before->state);
   engine::CancelOptions cancel;
   char machine[256] = "";
   (void)::gethostname(machine, sizeof machine - 1);
   cancel.who = UserName(session) + " on " + machine;
   TENON_TRY(cancel.grace_us, ParseTime("--grace", options.grace));
   cancel.wait = !options.no_wait;
+  Waiter waiter;
+  cancel.reporter = &waiter;
   TENON_TRY(const journal::RunView run, engine::Cancel(*context, run_id, cancel));
   if (session.WantsJson()) {
     PrintValue(session, RunToJson(run));
     return 0;
   }
   std::string text = run_id + ": " + ShownState(run);
-  if (run::IsFinal(before.state)) {
+  if (had_ended) {
     text += " (it had ended already)";
   } else if (run.end && run.end->proof) {
     const run::Proof& proof = *run.end->proof;
-    text += "; processes left: " + std::to_string(proof.left) + " (looked by " + proof.method + ")";
-    if (!proof.remark.empty()) text += ", " + proof.remark;
+    text += "; processes left: " + std::to_string(proof.left) + " (looked by " +
+            OneLine(proof.method) + ")";
+    if (!proof.remark.empty()) text += ", " + OneLine(proof.remark);
   }
   PrintOut(text + "\n");
   return 0;

@@ -3,6 +3,8 @@
 
 #include <csignal>
 
+#include "base/text.h"
+#include "base/waiting.h"
 #include "cli/ask.h"
 #include "cli/az.h"
 #include "cli/command_line.h"
@@ -47,6 +49,7 @@ const std::vector<Command>& AllCommands() {
       RunsCommand(),
       RunsDeleteCommand(),
       RunsFetchCommand(),
+      RunsCollectCommand(),
       ShowCommand(),
       MetricsCommand(),
       CompareCommand(),
@@ -167,6 +170,8 @@ int RunLine(Session& session, Line line) {
 
 int Main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  SetWaitListener(
+      [](const std::string& sentence) { PrintErr("note: " + OneLine(sentence) + "\n"); });
   const std::string_view program = argc > 0 ? argv[0] : "tenon";
   std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   HideSecretArguments(argc, argv);

@@ -82,6 +82,7 @@ Command PsCommand();
 Command RunsCommand();
 Command RunsDeleteCommand();
 Command RunsFetchCommand();
+Command RunsCollectCommand();
 Command ShowCommand();
 Command MetricsCommand();
 Command CompareCommand();

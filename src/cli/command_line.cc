@@ -153,16 +153,16 @@ Error UsageError(const CLI::App& root, const CLI::App& app, const std::vector<st
                  const CLI::ParseError& parse_error) {
   std::string said = root.get_name();
   for (const std::string& word : words) said += " " + word;
-  Error error = Invalid(ForTerminal(parse_error.what()));
+  Error error = Invalid(OneLine(parse_error.what()));
   const std::vector<std::string> extras = root.remaining(true);
   if (dynamic_cast<const CLI::ExtrasError*>(&parse_error) && !extras.empty()) {
     const std::string& word = extras.front();
     const bool is_option = word.starts_with("-");
     std::vector<std::string> candidates = is_option ? OptionNames(app) : SubcommandNames(app);
     if (is_option || candidates.empty()) {
-      error.message = said + " does not take " + ForTerminal(word);
+      error.message = said + " does not take " + OneLine(word);
     } else {
-      error.message = "there is no command `" + said + " " + ForTerminal(word) + "`";
+      error.message = "there is no command `" + said + " " + OneLine(word) + "`";
     }
     if (auto near = DidYouMean(word, candidates)) {
       error.hint = "did you mean `" + (is_option ? *near : said + " " + *near) + "`?";
@@ -199,7 +199,7 @@ void SetUsage(CLI::App& app, std::string usage) {
 }
 
 int UnknownOption(const CLI::App& app, const std::string& word) {
-  Error error = Invalid(app.get_name() + " does not take " + ForTerminal(word));
+  Error error = Invalid(app.get_name() + " does not take " + OneLine(word));
   const auto near = DidYouMean(word, OptionNames(app));
   error.hint = near ? "did you mean " + *near + "?"
                     : "options come before the script; `" + WordsBefore(&app) + " " +

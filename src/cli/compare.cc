@@ -144,9 +144,11 @@ json::Object ChangesToJson(const engine::FileChanges& changes) {
     for (const std::string& path : paths) array.emplace_back(json::EncodeBytes(path));
     return array;
   };
-  return {{"added", list(changes.added)},
-          {"removed", list(changes.removed)},
-          {"changed", list(changes.changed)}};
+  json::Object object{{"added", list(changes.added)},
+                      {"removed", list(changes.removed)},
+                      {"changed", list(changes.changed)}};
+  if (changes.more) object["more"] = true;
+  return object;
 }
 
 json::Object ToJson(const Comparison& comparison) {
@@ -187,7 +189,7 @@ class Page {
   }
   static std::string Shown(const std::optional<std::string>& value) {
     if (!value) return "";
-    return value->empty() ? "''" : ForTerminal(*value);
+    return value->empty() ? "''" : OneLine(*value);
   }
   static int Width() { return ::isatty(STDOUT_FILENO) == 1 ? TerminalWidth() : 0; }
   std::string Number(const journal::RunView& run) const {
@@ -202,7 +204,7 @@ class Page {
     for (const Row& row : rows) {
       equal += !row.Differs();
       if (!all_ && !row.Differs()) continue;
-      table.Add({ForTerminal(row.name), Shown(row.first), Shown(row.second)});
+      table.Add({OneLine(row.name), Shown(row.first), Shown(row.second)});
     }
     if (rows.empty()) return "";
     std::string text = Heading(title) + (table.empty() ? "" : table.ToText(Width(), false));
@@ -216,7 +218,7 @@ class Page {
                  {Number(comparison_.second), true},
                  {"Difference", true}});
     for (const MetricRow& row : Metrics(comparison_)) {
-      table.Add({ForTerminal(row.name), row.first ? MetricCell(*row.first) : "",
+      table.Add({OneLine(row.name), row.first ? MetricCell(*row.first) : "",
                  row.second ? MetricCell(*row.second) : "",
                  row.difference ? SignedNumber(*row.difference) : ""});
     }
@@ -235,12 +237,13 @@ class Page {
           continue;
         }
         --left;
-        text += std::string(mark) + " " + ForTerminal(path) + "\n";
+        text += std::string(mark) + " " + OneLine(path) + "\n";
       }
     };
     list("changed", changes.changed);
     list("added  ", changes.added);
     list("removed", changes.removed);
+    if (changes.more) text += "and more than can be named\n";
     if (hidden > 0) text += "and " + std::to_string(hidden) + " more (--all)\n";
     return text;
   }
@@ -293,7 +296,7 @@ Result<int> Act(Session& session, const Options& options) {
   if (session.WantsJson()) {
     PrintListing(session, ToJson(comparison), Table({}));
   } else if (session.globals.output == "tsv") {
-    PrintOut(Flat(comparison).ToTsv());
+    PrintData(Flat(comparison).ToTsv());
   } else {
     PrintOut(Page(comparison, options.all).ToText());
   }

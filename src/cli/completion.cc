@@ -29,12 +29,13 @@ Result<std::vector<std::string>> Runs(Session& session) {
   TENON_TRY(query.project_id, session.ProjectId());
   query.limit = kOfferedRuns;
   TENON_TRY(history::HistoryStore * store, context->History());
-  TENON_TRY(const auto runs, store->List(query));
+  query.include_unreadable = true;
   std::vector<std::string> names;
-  for (const auto& run : runs) {
-    names.push_back(std::to_string(run.spec.number));
+  TENON_TRY_VOID(store->Visit(query, [&](const history::RunRow& run) {
+    if (!run.untold) names.push_back(std::to_string(run.spec.number));
     names.push_back(run.spec.id);
-  }
+    return Status();
+  }));
   return names;
 }
 

@@ -56,11 +56,10 @@ Result<int> List(Session& session) {
   for (const project::TargetEntry& entry : project::ListTargets(project)) {
     names.emplace_back(json::EncodeBytes(entry.name));
     const Place place = session.WantsJson() ? Place() : PlaceOf(session, project, entry.name);
-    table.Add({ForTerminal(entry.name), entry.error ? "(broken)" : entry.type,
-               ForTerminal(place.address), place.key,
-               entry.file.empty() ? "built in" : ForTerminal(entry.file)});
+    table.Add({OneLine(entry.name), entry.error ? "(broken)" : entry.type, OneLine(place.address),
+               place.key, entry.file.empty() ? "built in" : OneLine(entry.file)});
     if (entry.error && !session.WantsJson()) {
-      PrintErr("note: " + ForTerminal(entry.error->message) + "\n");
+      PrintErr("note: " + Hanging(entry.error->message) + "\n");
     }
   }
   PrintListing(session, names, table);
@@ -135,8 +134,7 @@ Result<int> Show(Session& session, const std::string& name) {
   json::Object settings;
   for (const Row& row : Rows(target)) {
     const bool text = row.value.is_string();
-    table.Add({row.key,
-               text ? ForTerminal(std::string(row.value.as_string())) : json::Print(row.value),
+    table.Add({row.key, text ? OneLine(std::string(row.value.as_string())) : json::Print(row.value),
                row.origin.Text()});
     settings[row.key] = row.value;
   }
@@ -148,7 +146,7 @@ Result<int> Show(Session& session, const std::string& name) {
   for (const Error& error : target.unfinished) notes.push_back(error.message);
   for (const std::string& note : notes) {
     problems.emplace_back(json::EncodeBytes(note));
-    if (!session.WantsJson()) PrintErr("note: " + ForTerminal(note) + "\n");
+    if (!session.WantsJson()) PrintErr("note: " + Hanging(note) + "\n");
   }
   json::Object object{{"name", json::EncodeBytes(name)},
                       {"file", target.file.empty() ? json::Value(nullptr)
@@ -171,7 +169,7 @@ Result<int> Show(Session& session, const std::string& name) {
     FlushOut();
   }
   if (!session.WantsJson() && !users.empty()) {
-    PrintErr("used by the run configurations " + ForTerminal(Join(users, ", ")) + "\n");
+    PrintErr("used by the run configurations " + OneLine(Join(users, ", ")) + "\n");
   }
   return 0;
 }
@@ -233,12 +231,12 @@ Status CheckNoRunGoesOn(Session& session, const std::vector<engine::HostRecord>&
   TENON_TRY(history::HistoryStore * store, context->History());
   history::RunQuery query;
   query.unfinished_only = query.include_hidden = query.include_untracked = true;
-  TENON_TRY(const auto rows, store->List(query));
   std::vector<std::string> going;
-  for (const history::RunRow& row : rows) {
+  TENON_TRY_VOID(store->Visit(query, [&](const history::RunRow& row) {
     const auto is_its = [&](const engine::HostRecord& host) { return host.id == row.spec.host; };
     if (std::any_of(hosts.begin(), hosts.end(), is_its)) going.push_back(row.spec.id);
-  }
+    return Status();
+  }));
   if (going.empty()) return {};
   return Invalid("runs go on there, as far as is known here: " + Join(going, ", "))
       .WithHint(
@@ -260,7 +258,7 @@ Result<int> Detach(Session& session, const std::string& name, bool yes, bool for
   if (!yes) {
     const std::string more = hosts.empty() ? "" : ", and forget the machine's host key and secrets";
     TENON_TRY(const bool answer,
-              AskYes("Remove " + ForTerminal(Join(files, " and ")) + more + "?", "--yes"));
+              AskYes("Remove " + OneLine(Join(files, " and ")) + more + "?", "--yes"));
     if (!answer) {
       PrintErr("nothing was removed\n");
       return 1;
@@ -270,15 +268,15 @@ Result<int> Detach(Session& session, const std::string& name, bool yes, bool for
   for (const std::string& file : files) {
     TENON_TRY_VOID(project::RemoveConfigFile(project, file));
     removed.emplace_back(json::EncodeBytes(file));
-    if (!session.WantsJson()) PrintOut("removed " + ForTerminal(file) + "\n");
+    if (!session.WantsJson()) PrintOut("removed " + OneLine(file) + "\n");
   }
   std::set<std::string> said;
   for (const engine::HostRecord& host : hosts) {
     TENON_TRY(engine::Context * context, session.Context());
     TENON_TRY_VOID(engine::ForgetEverything(*context, host.id));
     if (!session.WantsJson() && said.insert(host.address).second)
-      PrintOut("forgot the machine" +
-               (host.address.empty() ? "" : " at " + ForTerminal(host.address)) + "\n");
+      PrintOut("forgot the machine" + (host.address.empty() ? "" : " at " + OneLine(host.address)) +
+               "\n");
   }
   if (session.WantsJson()) {
     PrintListing(session,
@@ -287,7 +285,7 @@ Result<int> Detach(Session& session, const std::string& name, bool yes, bool for
   }
   const std::vector<std::string> left = UsersOf(project, name);
   if (!left.empty()) {
-    PrintErr("note: still naming this target: " + ForTerminal(Join(left, ", ")) +
+    PrintErr("note: still naming this target: " + OneLine(Join(left, ", ")) +
              "; `tenon runconfiguration delete -n NAME` removes one\n");
   }
   return 0;

@@ -62,8 +62,8 @@ Status UnderstandAddress(AttachOptions* options) {
                    std::to_string(options->port));
   }
   if (!request.username.empty() && !address->user.empty() && request.username != address->user) {
-    return Invalid("two users are named: " + ForTerminal(address->user) + " and " +
-                   ForTerminal(request.username));
+    return Invalid("two users are named: " + OneLine(address->user) + " and " +
+                   OneLine(request.username));
   }
   if (request.username.empty()) request.username = address->user;
   if (request.username.empty()) {
@@ -188,9 +188,9 @@ Result<std::string> UseOwnKey(Session& session, const AttachOptions& options, Ho
                        "attach again with the right password (`--password-stdin`), or with none "
                        "and append the key yourself");
     }
-    PrintErr("the key was put into ~/.ssh/authorized_keys of " + ForTerminal(where) + "\n");
+    PrintErr("the key was put into ~/.ssh/authorized_keys of " + OneLine(where) + "\n");
   } else {
-    PrintErr("Append this line to ~/.ssh/authorized_keys of " + ForTerminal(where) + ":\n");
+    PrintErr("Append this line to ~/.ssh/authorized_keys of " + OneLine(where) + ":\n");
     if (session.WantsJson()) {
       PrintErr(pair.public_line + "\n");
     } else {
@@ -203,6 +203,11 @@ Result<std::string> UseOwnKey(Session& session, const AttachOptions& options, Ho
   host->identity_file = pair.file;
   given->password.reset();  // it was for this alone
   return install ? std::string() : pair.public_line;
+}
+
+// Why runs can't make anything in the home folder of the user there; "" when they can.
+std::string HomeProblem(const HostRecord& host) {
+  return json::DecodeBytes(json::GetString(host.facts, "home_problem"));
 }
 
 struct Outcome {
@@ -243,7 +248,10 @@ Result<Outcome> AddMachine(Session& session, const AttachOptions& options,
   TENON_TRY(out.host, GetToKnow(session, options, host, given, &out));
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY_VOID(engine::RememberHost(*context, *out.host, *given));
-  TENON_TRY(out.attached, project::Attach(project, options.request));
+  project::AttachRequest request = options.request;
+  // The usual one is in the user's home there.
+  if (!HomeProblem(*out.host).empty()) request.shared_directory = out.host->root + "/share/";
+  TENON_TRY(out.attached, project::Attach(project, request));
   return out;
 }
 
@@ -271,7 +279,7 @@ Result<Outcome> AttachMachine(Session& session, AttachOptions& options,
   }
   if (given.password || given.passphrase) {
     PrintErr("the " + std::string(given.password ? "password" : "passphrase") +
-             " is stored: " + ForTerminal(secrets::Store(context->home.root()).Where()) + "\n");
+             " is stored: " + OneLine(secrets::Store(context->home.root()).Where()) + "\n");
   }
   return done;
 }
@@ -280,7 +288,7 @@ void PrintOutcome(const Session& session, const std::string& name, const Outcome
   const project::Attached& attached = outcome.attached;
   if (!session.WantsJson()) {
     if (outcome.checked) PrintOut(FactsText(*outcome.host));
-    for (const std::string& file : attached.files) PrintOut("wrote " + ForTerminal(file) + "\n");
+    for (const std::string& file : attached.files) PrintOut("wrote " + OneLine(file) + "\n");
     FlushOut();
     return;
   }
@@ -305,6 +313,11 @@ void PrintOutcome(const Session& session, const std::string& name, const Outcome
 
 void PrintNotes(const AttachOptions& options, const Outcome& outcome) {
   const std::string name = ShellQuote(options.request.name);
+  if (outcome.host && !HomeProblem(*outcome.host).empty()) {
+    PrintErr("note: nothing can be made in your home folder there (" +
+             OneLine(HomeProblem(*outcome.host)) + "); runs use " + OneLine(outcome.host->root) +
+             ". tenonDirectory and nativeSharedDirectory of the target name other folders\n");
+  }
   if (outcome.host && !outcome.checked) {
     PrintErr("note: nobody has logged in to the machine yet; `tenon computetarget test " + name +
              "` does\n");

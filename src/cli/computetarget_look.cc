@@ -25,8 +25,7 @@ Result<project::Target> FarTarget(const project::Project& project, const std::st
   TENON_TRY(project::Target target, project::ReadTarget(project, name));
   const project::TargetType* type = project::FindTargetType(target.type.value);
   if (type != nullptr && type->host == project::HostKind::kHere) {
-    return Invalid("target `" + ForTerminal(name) +
-                   "` is on this machine; there is nothing to reach")
+    return Invalid("target `" + OneLine(name) + "` is on this machine; there is nothing to reach")
         .WithHint("`tenon config check` looks at its files");
   }
   return target;

@@ -68,8 +68,8 @@ Status TakeAlong(Session& session, const project::Project& project, const std::s
   TENON_TRY(const engine::HostRecord host, HostForTarget(session, project, *target));
   if (host.user != known->user) {  // another account, with other runs
     if (known->has_password && !host.has_password) {
-      PrintErr("the password of " + ForTerminal(host.user) +
-               " is not known yet: `tenon secrets set " + ShellQuote(name) + "` stores it\n");
+      PrintErr("the password of " + OneLine(host.user) + " is not known yet: `tenon secrets set " +
+               ShellQuote(name) + "` stores it\n");
     }
     return {};
   }

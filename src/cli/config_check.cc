@@ -32,7 +32,7 @@ json::Object ToJson(const Checked& checked) {
 }
 
 std::string Place(const Finding& finding) {
-  std::string place = ForTerminal(finding.file);
+  std::string place = OneLine(finding.file);
   if (finding.line > 0) {
     place += ":" + std::to_string(finding.line) + ":" + std::to_string(finding.column);
   }
@@ -49,8 +49,8 @@ void PrintFindings(const Checked& checked) {
     const std::string place = Place(finding);
     PrintOut((place.empty() ? "" : place + ": ") +
              Styled(std::string(project::LevelName(finding.level)) + ":", style, color) + " " +
-             ForTerminal(finding.text) + "\n");
-    if (!finding.hint.empty()) PrintOut("    " + ForTerminal(finding.hint) + "\n");
+             Hanging(finding.text) + "\n");
+    if (!finding.hint.empty()) PrintOut("    " + Hanging(finding.hint) + "\n");
   }
   PrintOut(Count(checked.files, "file", "files") +
            " checked: " + Count(checked.Count(Finding::Level::kError), "error", "errors") + ", " +
@@ -64,7 +64,7 @@ Result<int> Act(Session& session) {
     Table table({{"Level"}, {"Place"}, {"Text"}, {"Hint"}});
     for (const Finding& finding : checked.findings) {
       table.Add({std::string(project::LevelName(finding.level)), Place(finding),
-                 ForTerminal(finding.text), ForTerminal(finding.hint)});
+                 OneLine(finding.text), OneLine(finding.hint)});
     }
     PrintListing(session, ToJson(checked), table);
   } else {

@@ -45,13 +45,13 @@ void PrintChanges(const Session& session, const std::vector<project::Change>& ch
     return;
   }
   for (const project::Change& change : changes) {
-    const std::string where = ForTerminal(change.file) + ":" + std::to_string(change.line) + ": " +
-                              ForTerminal(change.key) + ": ";
+    const std::string where = OneLine(change.file) + ":" + std::to_string(change.line) + ": " +
+                              OneLine(change.key) + ": ";
     if (!change.changed) {
-      PrintOut(where + ForTerminal(change.after.value_or("not set")) + " already\n");
+      PrintOut(where + OneLine(change.after.value_or("not set")) + " already\n");
     } else {
-      PrintOut(where + ForTerminal(change.before.value_or("not set")) + " → " +
-               ForTerminal(change.after.value_or("not set")) + "\n");
+      PrintOut(where + OneLine(change.before.value_or("not set")) + " → " +
+               OneLine(change.after.value_or("not set")) + "\n");
     }
   }
 }

@@ -29,7 +29,7 @@ struct Options {
 };
 
 std::string Place(const std::string& file, int line) {
-  return ForTerminal(file) + (line > 0 ? ":" + std::to_string(line) : "");
+  return OneLine(file) + (line > 0 ? ":" + std::to_string(line) : "");
 }
 
 std::string Diff(const std::vector<UpgradedFile>& files) {
@@ -39,11 +39,11 @@ std::string Diff(const std::vector<UpgradedFile>& files) {
 }
 
 void PrintDiff(const std::string& diff) {
-  if (!ColorOut()) return PrintOut(diff);
+  if (!ColorOut()) return PrintData(diff);
   for (const std::string& line : Split(diff, '\n')) {
     if (line.empty()) continue;
     const bool header = line.starts_with("---") || line.starts_with("+++");
-    const std::string text = ForTerminal(line);
+    const std::string text = OneLine(line);
     PrintOut((header                  ? Styled(text, Style::kBold, true)
               : line.front() == '-'   ? Styled(text, Style::kRed, true)
               : line.front() == '+'   ? Styled(text, Style::kGreen, true)
@@ -55,14 +55,14 @@ void PrintDiff(const std::string& diff) {
 
 void PrintNotices(const UpgradePlan& plan) {
   for (const UpgradeNotice& notice : plan.notices) {
-    PrintErr(Place(notice.file, notice.line) + ": note: " + ForTerminal(notice.text) + "\n");
+    PrintErr(Place(notice.file, notice.line) + ": note: " + Hanging(notice.text) + "\n");
   }
 }
 
 std::string Says(const UpgradeChange& change) {
-  if (change.before.empty()) return "add `" + ForTerminal(change.after) + "`";
-  if (change.after.empty()) return "take `" + ForTerminal(change.before) + "` away";
-  return "`" + ForTerminal(change.before) + "` → `" + ForTerminal(change.after) + "`";
+  if (change.before.empty()) return "add `" + OneLine(change.after) + "`";
+  if (change.after.empty()) return "take `" + OneLine(change.before) + "` away";
+  return "`" + OneLine(change.before) + "` → `" + OneLine(change.after) + "`";
 }
 
 size_t CountSuggestions(const UpgradePlan& plan) {
@@ -90,7 +90,7 @@ Result<std::vector<bool>> Ask(const UpgradePlan& plan, const Options& options) {
     } else if (!options.no_suggestions) {
       TENON_TRY(const bool wanted,
                 AskYes(Place(change.file, change.line) + ": " + Says(change) +
-                           "\n  suggestion: " + ForTerminal(change.reason) + ". Make it?",
+                           "\n  suggestion: " + OneLine(change.reason) + ". Make it?",
                        "--suggestions"));
       chosen[i] = wanted;
     }
@@ -132,9 +132,8 @@ void PrintJson(const Session& session, const UpgradePlan& plan, const std::strin
   for (const UpgradedFile& file : made) files.emplace_back(json::EncodeBytes(file.file));
   Table table({{"Place"}, {"Before"}, {"After"}, {"Reason"}});
   for (const UpgradeChange& change : plan.changes) {
-    table.Add({Place(change.file, change.line), ForTerminal(change.before),
-               ForTerminal(change.after),
-               (change.suggestion ? "suggestion: " : "") + ForTerminal(change.reason)});
+    table.Add({Place(change.file, change.line), OneLine(change.before), OneLine(change.after),
+               (change.suggestion ? "suggestion: " : "") + OneLine(change.reason)});
   }
   PrintListing(session,
                json::Object{{"changes", std::move(changes)},
@@ -146,7 +145,7 @@ void PrintJson(const Session& session, const UpgradePlan& plan, const std::strin
 
 void SayWhatHappened(const UpgradePlan& plan, const std::vector<bool>& chosen,
                      const std::vector<UpgradedFile>& made, const Options& options, bool asked) {
-  for (const UpgradedFile& file : made) PrintErr("changed " + ForTerminal(file.file) + "\n");
+  for (const UpgradedFile& file : made) PrintErr("changed " + OneLine(file.file) + "\n");
   if (made.empty()) {
     PrintErr(std::string("nothing was changed") +
              (options.dry_run ? " (--dry-run)"

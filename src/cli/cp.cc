@@ -41,7 +41,7 @@ Status CheckInRun(const std::string& path) {
   if (path.empty() || path == ".") return {};
   for (const std::string& part : Split(path, '/')) {
     if (part == ".." || path.starts_with('/')) {
-      return Invalid("`" + ForTerminal(path) + "` leads out of the run's folder")
+      return Invalid("`" + OneLine(path) + "` leads out of the run's folder")
           .WithHint("name a path below the working directory, or a target: TARGET:PATH");
     }
   }
@@ -87,7 +87,7 @@ Result<There> Understand(Session& session, const std::string& name, const std::s
     if (in_run.ok() || in_run.error().kind != ErrorKind::kNotFound) return in_run;
     if (session.ResolveRun(name).ok()) return in_run;
     if (host.error().kind == ErrorKind::kInvalid) return std::move(host).error();
-    return NotFound("`" + ForTerminal(name) + "` is neither a machine nor a run")
+    return NotFound("`" + OneLine(name) + "` is neither a machine nor a run")
         .WithHint("`tenon host list` and `tenon runs` show what there is");
   }
   TENON_TRY(engine::Context * context, session.Context());
@@ -112,7 +112,7 @@ Result<engine::Moved> Upload(Session& session, const std::string& source, const 
   const std::string own = data.is_file ? data.set.files.front().path : NameOf(data.root, "copy");
   std::string target = WithoutSlashes(to.path);
   if (kind == engine::PathKind::kFolder || to.path.ends_with('/')) target = JoinPath(target, own);
-  if (data.set.files.empty()) return Invalid(ForTerminal(source) + " has no files to copy");
+  if (data.set.files.empty()) return Invalid(OneLine(source) + " has no files to copy");
   if (!data.is_file && kind == engine::PathKind::kFile) {
     return Invalid("a folder cannot be copied onto a file");
   }

@@ -51,7 +51,7 @@ Result<int> Put(Session& session, Options options) {
   TENON_TRY(const TargetFolder folder, SharedFolderOf(session, options.target));
   TENON_TRY(engine::Context * context, session.Context());
   if (!IsDirectory(options.folder)) {
-    return NotFound(ForTerminal(options.folder) + " is no folder")
+    return NotFound(OneLine(options.folder) + " is no folder")
         .WithHint("a data set is a folder; `tenon cp` copies single files");
   }
   engine::Moved moved;
@@ -100,7 +100,7 @@ Result<int> List(Session& session, const Options& options) {
   PrintListing(session, list, table);
   if (there.sets.empty() && !session.WantsJson()) {
     FlushOut();
-    PrintErr("no data set in " + ForTerminal(there.shared) + "; `tenon data put DIR -t " +
+    PrintErr("no data set in " + OneLine(there.shared) + "; `tenon data put DIR -t " +
              ShellQuote(options.target) + "` brings one there\n");
   }
   return 0;
@@ -112,7 +112,7 @@ Status CheckEmpty(const std::string& folder, bool force) {
   TENON_TRY(const auto names, ListDir(folder));
   for (const std::string& name : names) {
     if (name.starts_with(engine::kCopyState)) continue;
-    return Invalid(ForTerminal(folder) + " is there already and not empty")
+    return Invalid(OneLine(folder) + " is there already and not empty")
         .WithHint("--force writes the files of the data set into it");
   }
   return {};
@@ -134,7 +134,7 @@ Result<int> Get(Session& session, Options options) {
   if (session.WantsJson()) {
     PrintValue(session, ToJson(moved, options.name));
   } else {
-    PrintOut(ForTerminal(options.folder) + ": " + Count(moved.files, "file", "files") + ", " +
+    PrintOut(OneLine(options.folder) + ": " + Count(moved.files, "file", "files") + ", " +
              HumanBytes(moved.bytes) + "\n");
   }
   return 0;
@@ -146,7 +146,7 @@ Result<int> Remove(Session& session, const Options& options) {
   TENON_TRY(engine::Context * context, session.Context());
   if (!options.yes) {
     TENON_TRY(const bool yes, AskYes("remove the data set " + options.name + " from " +
-                                         ForTerminal(options.target) + "?",
+                                         OneLine(options.target) + "?",
                                      "--yes"));
     if (!yes) return 1;
   }

@@ -72,7 +72,7 @@ Result<bool> Ask(const Options& options, const Listed& chosen) {
   for (const run::ListedEnvironment& one : chosen) {
     if (one.in_use) continue;
     PrintErr("  " + one.record.ready.key.substr(0, kKeyDigits) + "  " +
-             ForTerminal(one.record.ready.base) + "  " + HumanBytes(one.record.ready.bytes) + "\n");
+             OneLine(one.record.ready.base) + "  " + HumanBytes(one.record.ready.bytes) + "\n");
   }
   return AskYes("remove " + What(chosen) + "?", "--yes");
 }
@@ -117,7 +117,7 @@ Result<int> Act(Session& session, const Options& options) {
   // What a live run uses is not a failure unless it was asked for by name.
   bool failed = !answer.kept.empty() && !options.names.empty();
   for (const launch::Kept& one : answer.kept) {
-    PrintErr(one.name.substr(0, kKeyDigits) + " is kept: " + ForTerminal(one.why) + "\n");
+    PrintErr(one.name.substr(0, kKeyDigits) + " is kept: " + OneLine(one.why) + "\n");
     const bool was_in_use = std::any_of(chosen.begin(), chosen.end(), [&](const auto& other) {
       return other.record.ready.key == one.name && other.in_use;
     });

@@ -75,8 +75,8 @@ Result<int> Act(Session& session, const Options& options) {
   const Difference difference = Compare(before.ready, after.ready);
   Table table({{"Package"}, {before.name}, {after.name}, {"Change"}});
   auto add = [&](const engine::PackageChange& change) {
-    table.Add({ForTerminal(change.name), change.before.empty() ? "–" : ForTerminal(change.before),
-               change.after.empty() ? "–" : ForTerminal(change.after),
+    table.Add({OneLine(change.name), change.before.empty() ? "–" : OneLine(change.before),
+               change.after.empty() ? "–" : OneLine(change.after),
                change.before.empty()  ? "added"
                : change.after.empty() ? "removed"
                                       : "changed"});

@@ -37,8 +37,8 @@ Result<int> Act(Session& session, const std::string& target) {
     const run::EnvironmentReady& ready = one.record.ready;
     bytes += ready.bytes;
     list.push_back(one.ToJson());
-    table.Add({ready.key.substr(0, kKeyDigits), ready.kind, ForTerminal(ready.base),
-               ForTerminal(ready.python_version), std::to_string(ready.packages.size()),
+    table.Add({ready.key.substr(0, kKeyDigits), ready.kind, OneLine(ready.base),
+               OneLine(ready.python_version), std::to_string(ready.packages.size()),
                HumanBytes(ready.bytes), one.in_use ? "in use" : Ago(one.last_used_us, now_us),
                std::to_string(one.runs.size())});
   }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/terminal.h"
 #include "base/text.h"
 #include "engine/environments.h"
 #include "engine/runs.h"
@@ -65,7 +66,7 @@ Result<NamedEnvironment> FindNamedEnvironment(Session& session, const std::strin
   if (run_id.error().kind != ErrorKind::kNotFound) return std::move(run_id).error();
   if (LooksLikeKey(name)) return std::move(by_key).error();
   if (name == "last") return std::move(run_id).error();
-  return NotFound("no run and no environment is called " + ForTerminal(name))
+  return NotFound("no run and no environment is called " + OneLine(name))
       .WithHint("`tenon env list` shows the keys of environments, `tenon runs` the runs");
 }
 

@@ -32,16 +32,16 @@ std::string FactsText(const NamedEnvironment& found, int64_t now_us) {
   Facts facts;
   facts.Add("Key", ready.key);
   facts.Add("Kind", ready.kind);
-  facts.Add("Name", ForTerminal(ready.name));
-  facts.Add("Base", ForTerminal(ready.base) +
-                        (ready.base_id.empty() ? "" : " (" + ForTerminal(ready.base_id) + ")"));
-  facts.Add("Python", ForTerminal(ready.python_version));
-  facts.Add("Asked for by", ForTerminal(ready.file));
+  facts.Add("Name", OneLine(ready.name));
+  facts.Add("Base", OneLine(ready.base) +
+                        (ready.base_id.empty() ? "" : " (" + OneLine(ready.base_id) + ")"));
+  facts.Add("Python", OneLine(ready.python_version));
+  facts.Add("Asked for by", OneLine(ready.file));
   facts.Add("Packages", std::to_string(ready.packages.size()));
   if (ready.bytes > 0) facts.Add("Size", HumanBytes(ready.bytes));
   if (found.listed) {
     const run::ListedEnvironment& listed = *found.listed;
-    facts.Add("Engine", ForTerminal(listed.record.socket));
+    facts.Add("Engine", OneLine(listed.record.socket));
     facts.Add("Made", TimeLine(listed.record.created_us, now_us) + ", in " +
                           HumanDuration(listed.record.duration_us));
     facts.Add("Last use", listed.in_use ? "in use now" : TimeLine(listed.last_used_us, now_us));
@@ -53,16 +53,15 @@ std::string FactsText(const NamedEnvironment& found, int64_t now_us) {
 
 std::string AskedText(const run::Packages& asked) {
   Facts facts;
-  if (!asked.python.empty()) facts.Add("python" + ForTerminal(asked.python), asked.python_where);
-  for (const std::string& channel : asked.channels) facts.Add(ForTerminal(channel), "channel");
+  if (!asked.python.empty()) facts.Add("python" + OneLine(asked.python), asked.python_where);
+  for (const std::string& channel : asked.channels) facts.Add(OneLine(channel), "channel");
   for (const auto* list : {&asked.conda, &asked.pip_options, &asked.pip}) {
     for (const run::Package& package : *list) {
-      facts.Add(ForTerminal(package.text),
-                package.where.empty() ? asked.file : ForTerminal(package.where));
+      facts.Add(OneLine(package.text), package.where.empty() ? asked.file : OneLine(package.where));
     }
   }
   for (const run::PackageFile& file : asked.files) {
-    facts.Add(ForTerminal(file.path), "sha256 " + file.hash.substr(0, kKeyDigits));
+    facts.Add(OneLine(file.path), "sha256 " + file.hash.substr(0, kKeyDigits));
   }
   return facts.ToText();
 }
@@ -83,8 +82,7 @@ void PrintPage(const NamedEnvironment& found, int64_t now_us) {
   if (!found.ready.packages.empty()) {
     Table table({{"Package"}, {"Version"}, {"From"}});
     for (const run::InstalledPackage& package : found.ready.packages) {
-      table.Add(
-          {ForTerminal(package.name), ForTerminal(package.version), ForTerminal(package.source)});
+      table.Add({OneLine(package.name), OneLine(package.version), OneLine(package.source)});
     }
     text += heading("Installed") + table.ToText(TerminalWidth(), color);
   }
@@ -93,7 +91,7 @@ void PrintPage(const NamedEnvironment& found, int64_t now_us) {
     text += heading("Runs");
     const size_t first = runs.size() > kRunsShown ? runs.size() - kRunsShown : 0;
     if (first > 0) text += "  " + Count(first, "older one", "older ones") + "\n";
-    for (size_t i = first; i < runs.size(); ++i) text += "  " + ForTerminal(runs[i]) + "\n";
+    for (size_t i = first; i < runs.size(); ++i) text += "  " + OneLine(runs[i]) + "\n";
   }
   PrintOut(text);
 }

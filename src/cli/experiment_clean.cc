@@ -94,7 +94,7 @@ Result<int> Act(Session& session, const Options& options) {
     TENON_TRY(const auto would, engine::CleanTarget(*context, clean, reporter));
     if (would.work_folders + would.containers.size() + would.environments.size() > 0) {
       TENON_TRY(const bool yes, AskYes("remove " + What(would) + " of this project on " +
-                                           ForTerminal(resolved.target_name.value) + "?",
+                                           OneLine(resolved.target_name.value) + "?",
                                        "--yes"));
       if (!yes) {
         PrintErr("nothing was removed\n");
@@ -118,7 +118,7 @@ Result<int> Act(Session& session, const Options& options) {
              (result.going == 1 ? "was" : "were") + " left alone\n");
   }
   for (const launch::Kept& one : result.kept) {
-    PrintErr(ForTerminal(one.name) + " is kept: " + ForTerminal(one.why) + "\n");
+    PrintErr(OneLine(one.name) + " is kept: " + OneLine(one.why) + "\n");
   }
   return 0;
 }

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/dot_files.h"
 #include "cli/print.h"
 #include "cli/run_json.h"
 #include "cli/run_option.h"
@@ -25,7 +26,7 @@ Result<int> Diagnose(Session& session, const RunOption& option) {
   const bool replaced = Exists(path);
   TENON_TRY(const auto made, engine::WriteDiagnostics(*context, run, RunToJson(run), path));
   for (const std::string& problem : made.problems) {
-    PrintErr("warning: " + ForTerminal(problem) + "\n");
+    PrintErr("warning: " + OneLine(problem) + "\n");
   }
   if (session.WantsJson()) {
     json::Array problems;
@@ -38,7 +39,7 @@ Result<int> Diagnose(Session& session, const RunOption& option) {
                                      {"problems", std::move(problems)}});
     return 0;
   }
-  PrintOut(ForTerminal(path) + "\n");
+  PrintOut(OneLine(path) + "\n");
   FlushOut();
   PrintErr(Count(made.files, "entry", "entries") + ", " + HumanBytes(made.bytes) +
            (replaced ? "; the older one was replaced\n" : "\n") +
@@ -49,8 +50,10 @@ Result<int> Diagnose(Session& session, const RunOption& option) {
 
 struct ReturnOptions {
   RunOption run;
-  bool force = false;
+  bool force = false, dot_files = false;
 };
+
+bool IsSymlink(const std::string& path) { return ReadLink(path).ok(); }
 
 Result<int> Return(Session& session, const ReturnOptions& options) {
   TENON_TRY(const journal::RunView run, options.run.Get(session, ""));
@@ -63,27 +66,34 @@ Result<int> Return(Session& session, const ReturnOptions& options) {
   }
   const std::string folder = JoinPath(root, "outputs");
   std::vector<std::string> written;
+  std::vector<std::string> dots_left;
   if (!run.outputs_tree.empty() && !run.artifacts.empty()) {
-    TENON_TRY(written,
-              engine::WriteTree(*context, run.outputs_tree, folder, options.force, "--force"));
+    if (IsSymlink(folder)) {
+      return Invalid(ForTerminal(folder) + " is a symlink, which leads out of the project")
+          .WithHint("tenon history download -r " + ShellQuote(run.spec.id) +
+                    " -d DIR writes into any other folder");
+    }
+    TENON_TRY(written, engine::WriteTree(*context, run.outputs_tree, folder, options.force,
+                                         "--force", options.dot_files ? nullptr : &dots_left));
   }
   json::Array list;
   for (std::string& path : written) {
     path = "outputs/" + path;
     list.emplace_back(json::EncodeBytes(path));
   }
+  SayDotFilesLeft(dots_left);
   if (session.WantsJson()) {
     PrintValue(session, json::Object{{"run_id", json::EncodeBytes(run.spec.id)},
                                      {"folder", json::EncodeBytes(folder)},
                                      {"written", std::move(list)}});
     return 0;
   }
-  for (const std::string& path : written) PrintOut(ForTerminal(path) + "\n");
+  for (const std::string& path : written) PrintOut(OneLine(path) + "\n");
   FlushOut();
   if (run.artifacts.empty()) {
     PrintErr("nothing of outputs/ of the run " + run.spec.id + " is on record; `tenon show " +
              run.spec.id + "` tells if something went wrong with it\n");
-  } else if (written.empty()) {
+  } else if (written.empty() && dots_left.empty()) {
     PrintErr("nothing to do: outputs/ has every file already\n");
   }
   return 0;
@@ -106,17 +116,21 @@ Command ExperimentDiagnosticsCommand() {
 }
 
 Command ExperimentReturnCommand() {
-  return {{{"experiment", "return"}},
-          "Copy a run's outputs back into the project's outputs/",
-          "Prints the files it wrote. Files that are there with other contents are replaced only "
-          "with --force; files the run did not leave are not touched.",
-          {"tenon experiment return -r last", "tenon experiment return -r 12 -t local --force"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto options = std::make_shared<ReturnOptions>();
-            AddRunOption(app, &options->run);
-            app.add_flag("--force", options->force, "Replace files that are there");
-            return [options](Session& session) { return Return(session, *options); };
-          }};
+  return {
+      {{"experiment", "return"}},
+      "Copy a run's outputs back into the project's outputs/",
+      "Prints the files it wrote. Files that are there with other contents are replaced only "
+      "with --force; files the run did not leave are not touched. Files whose names begin with a "
+      "dot come only with --dot-files.",
+      {"tenon experiment return -r last", "tenon experiment return -r 12 -t local --force"},
+      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+        auto options = std::make_shared<ReturnOptions>();
+        AddRunOption(app, &options->run);
+        app.add_flag("--force", options->force, "Replace files that are there");
+        app.add_flag("--dot-files", options->dot_files,
+                     "Also write files whose names begin with a dot");
+        return [options](Session& session) { return Return(session, *options); };
+      }};
 }
 
 }  // namespace tenon::cli

@@ -71,14 +71,14 @@ Result<std::string> FindPython(const Session& session, std::string name) {
   if (name == "~" || name.starts_with("~/")) name = get("HOME") + name.substr(1);
   if (name.find('/') != std::string::npos) {
     if (::access(name.c_str(), X_OK) == 0 && !IsDirectory(name)) return name;
-    return NotFound("no Python at " + ForTerminal(name) + " (pythonLocation of the target)")
+    return NotFound("no Python at " + OneLine(name) + " (pythonLocation of the target)")
         .WithHint("set pythonLocation to the path of a Python interpreter, or to python3");
   }
   if (auto found = FindProgram(name, get("PATH"))) return *found;
   if (name == "python") {
     if (auto found = FindProgram("python3", get("PATH"))) return *found;
   }
-  return NotFound("no program `" + ForTerminal(name) + "` on PATH (pythonLocation of the target)")
+  return NotFound("no program `" + OneLine(name) + "` on PATH (pythonLocation of the target)")
       .WithHint("install Python, or set pythonLocation to its path");
 }
 
@@ -109,7 +109,7 @@ Result<CaptureResult> AskThere(engine::Context& context, const std::string& host
                   "", kPythonTimeoutMs));
     if (asked.status.code != kNoSuchProgram) return asked;
   }
-  return NotFound("no program `" + ForTerminal(*python) +
+  return NotFound("no program `" + OneLine(*python) +
                   "` on the machine (pythonLocation of the target)")
       .WithHint("install Python there, or set pythonLocation to its path");
 }
@@ -128,13 +128,13 @@ Result<int> TryPython(Session& session, const project::Resolved& resolved) {
   }
   if (!asked.ok()) return std::move(asked).error().Wrap("trying the target's Python");
   if (asked->timed_out) {
-    return Unavailable(ForTerminal(python) + " has not told its version within a minute");
+    return Unavailable(OneLine(python) + " has not told its version within a minute");
   }
   const std::vector<std::string> lines = Split(Trim(asked->out), '\n');
   if (asked->status.AsShell() != 0 || lines.size() < 2) {
-    return Unavailable(ForTerminal(python) + " is there but does not run as a Python: " +
+    return Unavailable(OneLine(python) + " is there but does not run as a Python: " +
                        (asked->err.empty() ? "exit code " + std::to_string(asked->status.AsShell())
-                                           : ForTerminal(Trim(asked->err))))
+                                           : OneLine(Trim(asked->err))))
         .WithHint("pythonLocation of the target names it");
   }
   if (session.WantsJson()) {
@@ -146,9 +146,9 @@ Result<int> TryPython(Session& session, const project::Resolved& resolved) {
                                      {"python_version", json::EncodeBytes(lines[0])}});
     return 0;
   }
-  PrintOut("nothing to prepare on " + ForTerminal(resolved.target_name.value) +
-           ": it uses your own Python as it is\nPython " + ForTerminal(lines[0]) + ": " +
-           ForTerminal(python) + "\n");
+  PrintOut("nothing to prepare on " + OneLine(resolved.target_name.value) +
+           ": it uses your own Python as it is\nPython " + OneLine(lines[0]) + ": " +
+           OneLine(python) + "\n");
   return 0;
 }
 
@@ -168,11 +168,11 @@ json::Object ToJson(const project::Resolved& resolved,
 
 std::string Words(const run::EnvironmentReady& ready, const std::string& target) {
   if (ready.key.empty()) {
-    return "nothing to prepare on " + ForTerminal(target) + ": no packages are asked for\n" +
-           ready.kind + ": " + ForTerminal(ready.name) + "\n";
+    return "nothing to prepare on " + OneLine(target) + ": no packages are asked for\n" +
+           ready.kind + ": " + OneLine(ready.name) + "\n";
   }
-  return std::string(ready.reused ? "there already" : "made") + ": " + ForTerminal(ready.name) +
-         "\nPython " + ForTerminal(ready.python_version) + ", " +
+  return std::string(ready.reused ? "there already" : "made") + ": " + OneLine(ready.name) +
+         "\nPython " + OneLine(ready.python_version) + ", " +
          Count(ready.packages.size(), "package", "packages") + ", " + HumanBytes(ready.bytes) +
          "\n";
 }

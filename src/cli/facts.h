@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/terminal.h"
+
 namespace tenon::cli {
 
 // "2017-09-08 00:58:01 UTC (3 min 12 s ago)"
@@ -15,9 +17,9 @@ std::string TimeLine(int64_t us, int64_t now_us);
 // Lines of "name   value", the names padded to the same width.
 class Facts {
  public:
-  // An empty value adds nothing.
+  // An empty value adds nothing. A value of several lines stays in its column.
   void Add(std::string name, std::string value) {
-    if (!value.empty()) lines_.emplace_back(std::move(name), std::move(value));
+    if (!value.empty()) lines_.emplace_back(OneLine(name), std::move(value));
   }
   std::string ToText() const;
 

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,16 +26,16 @@
 #include "cli/terminal_reporter.h"
 #include "engine/reach.h"
 #include "engine/runs.h"
+#include "run/verbs.h"
 
 namespace tenon::cli {
 namespace {
 
-constexpr int kCommandMs = 30'000;
 constexpr int64_t kLookEveryUs = 3'000'000;
-constexpr useconds_t kPauseUs = 50'000;
-constexpr int kPauseMs = kPauseUs / 1000;
+constexpr int kPauseMs = 50;
 constexpr const char* kLoopback = "127.0.0.1";
-constexpr size_t kMostConnections = 32;               // more of them wait until one ends
+// More of them wait until one ends; the second where each is a login of its own.
+constexpr size_t kMostConnections = 32, kMostLogins = 4;
 constexpr int kNobodyListens = 1, kNotEntered = 125;  // of launch::Launch::PortCommand
 
 struct Options {
@@ -59,7 +60,7 @@ Result<int> ParsePort(std::string_view text) {
   int port = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), port);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size() || port < 1 || port > 65535) {
-    return Invalid("`" + ForTerminal(text) + "` is no port")
+    return Invalid("`" + OneLine(text) + "` is no port")
         .WithHint("write PORT or PORT:LOCAL, each from 1 to 65535");
   }
   return port;
@@ -146,83 +147,33 @@ void Say(Session& session, const Options& options, int port) {
   if (options.open) Open(url, session.environment);
 }
 
-// A request to the shared connection.
-Status AskMaster(engine::Reached& reached, const char* what, const std::string& spec) {
-  TENON_TRY(
-      const CaptureResult asked,
-      RunAndCapture(reached.ssh->CommandLine({"-O", what, "-L", spec}, ""), "", "", kCommandMs));
-  if (asked.status.AsShell() == 0) return {};
-  return Unavailable("the port could not be forwarded: " +
-                     ForTerminal(Trim(asked.err.empty() ? asked.out : asked.err)))
-      .WithHint("the machine may forbid it (AllowTcpForwarding in its sshd_config)");
+// How a connection gets there: a command on whose standard streams the other end is. It ends with
+// us, however we end, so that nothing of a forward is left.
+struct Way {
+  SpawnOptions command;
+  std::string what;  // "port 6006 of my_dsvm"
+  bool container = false;
+  size_t most = kMostConnections;
+};
+
+// Only calls that are safe after fork().
+void EndWithParent(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(0);  // it was faster
 }
 
-// Until Ctrl-C. The agent's session keeps the connection open and tells when it is lost; the next
-// one is asked for the same.
-Result<int> HoldOpen(engine::Reached& reached, const std::string& spec,
-                     const InterruptWatch& interrupt) {
-  bool lost = false;
-  for (int64_t next_us = 0; !interrupt.stop(); ::usleep(kPauseUs)) {
-    const int64_t now_us = SystemClock().MonotonicUs();
-    if (now_us < next_us) continue;
-    next_us = now_us + kLookEveryUs;
-    const auto heard = reached.host->Hello();
-    if (!heard.ok() && heard.error().kind != ErrorKind::kUnavailable) return heard.error();
-    if (!heard.ok() && !lost) {
-      PrintErr("the link was lost (" + heard.error().message + "); trying again\n");
-    }
-    if (heard.ok() && lost) {
-      TENON_TRY_VOID(AskMaster(reached, "forward", spec));
-      PrintErr("the link is back\n");
-    }
-    lost = !heard.ok();
-  }
-  return 0;
+// Whether closing the terminal is to end us; nohup says no.
+bool BelongsToTerminal() {
+  struct sigaction hang_up {};
+  ::sigaction(SIGHUP, nullptr, &hang_up);
+  return ::isatty(STDERR_FILENO) == 1 && hang_up.sa_handler != SIG_IGN;
 }
 
-// Where connections cannot be shared: one of its own.
-Result<int> ForwardAlone(Session& session, const Options& options, engine::Reached& reached,
-                         const std::string& spec, int port, const InterruptWatch& interrupt) {
-  SpawnOptions spawn;
-  spawn.argv = reached.ssh->CommandLine({"-N", "-o", "ExitOnForwardFailure=yes", "-L", spec}, "");
-  spawn.env = reached.ssh->CommandEnvironment();
-  spawn.new_session = true;
-  TENON_TRY(const pid_t pid, Spawn(spawn));
-  Say(session, options, port);
-  while (!interrupt.stop() && IdentifyProcess(pid) &&
-         CheckProcess(*IdentifyProcess(pid)) == Liveness::kAlive) {
-    ::usleep(kPauseUs);
-  }
-  const bool stopped = interrupt.stop();
-  ::kill(pid, SIGTERM);
-  TENON_TRY(const ExitStatus status, Wait(pid));
-  if (stopped) return 0;
-  return Unavailable("the connection ended (ssh: " + std::to_string(status.AsShell()) + ")");
-}
-
-Result<int> ForwardOfMachine(Session& session, const Options& options, engine::Reached& reached,
-                             const Ports& ports, Local local, const InterruptWatch& interrupt) {
-  local.fd.Reset();  // ssh takes it
-  TENON_TRY_VOID(reached.host->Hello());
-  // Both of its addresses there: many a server listens on one of them alone.
-  const std::string spec = std::string(kLoopback) + ":" + std::to_string(local.port) +
-                           ":localhost:" + std::to_string(ports.there);
-  if (!reached.ssh->Shared()) {
-    return ForwardAlone(session, options, reached, spec, local.port, interrupt);
-  }
-  TENON_TRY_VOID(AskMaster(reached, "forward", spec));
-  Say(session, options, local.port);
-  PrintErr("port " + std::to_string(ports.there) + " of " + ForTerminal(reached.record.target) +
-           "; Ctrl-C ends it\n");
-  auto held = HoldOpen(reached, spec, interrupt);
-  (void)AskMaster(reached, "cancel", spec).ok();
-  return held;
-}
-
-// Passes each connection on by a command of its own, whose standard streams are the connection.
+// Passes each connection on by a command of its own.
 class Relay {
  public:
-  Relay(SpawnOptions command, int listener) : command_(std::move(command)), listener_(listener) {}
+  Relay(Way way, int listener)
+      : way_(std::move(way)), listener_(listener), terminal_(BelongsToTerminal()) {}
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
   ~Relay() {
@@ -230,71 +181,125 @@ class Relay {
     for (const pid_t pid : going_) (void)Wait(pid).ok();
   }
 
-  // Waits a moment for somebody to come or go. `ended`: exit codes of commands.
-  Status Turn(std::vector<int>* ended) {
-    pollfd wait = {going_.size() < kMostConnections ? listener_ : -1, POLLIN, 0};
-    if (::poll(&wait, 1, kPauseMs) > 0) TENON_TRY_VOID(Accept());
+  // Waits a moment for somebody to come or go. `ended`: exit codes of commands. False: the terminal
+  // was closed.
+  Result<bool> Turn(std::vector<int>* ended) {
+    pollfd wait[2] = {{going_.size() < way_.most ? listener_ : -1, POLLIN, 0},
+                      {terminal_ ? STDERR_FILENO : -1, 0, 0}};
+    if (::poll(wait, 2, kPauseMs) > 0) {
+      if (wait[1].revents != 0) return false;
+      if (wait[0].revents != 0) TENON_TRY_VOID(Accept());
+    }
     std::erase_if(going_, [&](pid_t pid) {
       int status = 0;
       if (::waitpid(pid, &status, WNOHANG) != pid) return false;
       ended->push_back(DecodeWaitStatus(status).AsShell());
       return true;
     });
-    return {};
+    return true;
   }
 
  private:
   Status Accept() {
     const UniqueFd peer(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
     if (!peer.valid()) return {};  // gone again
-    command_.stdin_fd = command_.stdout_fd = peer.get();
-    TENON_TRY(const pid_t pid, Spawn(command_));
+    way_.command.stdin_fd = way_.command.stdout_fd = peer.get();
+    TENON_TRY(const pid_t pid, Spawn(way_.command));
     going_.push_back(pid);
     return {};
   }
 
-  SpawnOptions command_;
+  Way way_;
   int listener_;
+  bool terminal_;
   std::vector<pid_t> going_;
 };
 
-// What a server in a container listens on is seldom the container's own address, and that one is
-// out of reach where the engine runs without root: the way in is a command inside.
-Result<int> ForwardOfContainer(Session& session, const Options& options, const Far& far,
-                               const Ports& ports, const Local& local,
-                               const InterruptWatch& interrupt) {
-  TENON_TRY(const auto words, far.place.launch->PortCommand(far.container_of, ports.there));
-  TENON_TRY(const UniqueFd nowhere, OpenFile("/dev/null", O_WRONLY));
-  SpawnOptions command;
-  command.stderr_fd = nowhere.get();
-  command.new_session = true;
-  if (far.place.far != nullptr) {
-    engine::Reached& reached = *far.place.far;
-    TENON_TRY_VOID(reached.ssh->Connect());
-    command.argv = reached.ssh->CommandLine({"-T"}, QuotedCommand(words));
-    command.env = reached.ssh->CommandEnvironment();
-  } else {
-    command.argv = words;
-    command.env = session.environment;
+// Says when the link to a machine is lost and when it is back. The agent's session, which tells,
+// also keeps the shared connection open.
+class LinkWatch {
+ public:
+  explicit LinkWatch(engine::Reached* reached) : reached_(reached) {}
+
+  Status Look() {
+    const int64_t now_us = SystemClock().MonotonicUs();
+    if (reached_ == nullptr || now_us < next_us_) return {};
+    const auto heard = reached_->host->Hello();
+    next_us_ = SystemClock().MonotonicUs() + kLookEveryUs;
+    if (!heard.ok() && heard.error().kind != ErrorKind::kUnavailable) return heard.error();
+    if (!heard.ok() && !lost_) {
+      PrintErr("the link was lost (" + OneLine(heard.error().message) + "); trying again\n");
+    }
+    if (heard.ok() && lost_) PrintErr("the link is back\n");
+    lost_ = !heard.ok();
+    return {};
   }
+
+ private:
+  engine::Reached* reached_;
+  int64_t next_us_ = 0;
+  bool lost_ = false;
+};
+
+// Through a session of the SSH connection and our program there, not through a forwarding of ssh's:
+// servers forbid those (AllowTcpForwarding, PermitOpen), without a word before the first use, and
+// the process that keeps the connection would keep the port after we were killed. What a server in
+// a container listens on is seldom the container's own address, and that one is out of reach where
+// the engine runs without root: there, too, the way in is a command inside.
+Result<Way> FindWay(Session& session, const Far& far, int port) {
+  Way way;
+  std::vector<std::string> words;
+  if (far.container_of.empty()) {
+    TENON_TRY_VOID(far.place.far->host->Hello());
+    words = {far.place.far->host->agent_path(), run::kVerbDial, std::to_string(port)};
+    way.what = "port " + std::to_string(port) + " of " + OneLine(far.place.far->record.target);
+  } else {
+    TENON_TRY(words, far.place.launch->PortCommand(far.container_of, port));
+    way.what = "port " + std::to_string(port) + " of the container of " + far.container_of;
+    way.container = true;
+  }
+  way.command.new_session = true;
+  way.command.in_child = [parent = ::getpid()] { EndWithParent(parent); };
+  if (far.place.far == nullptr) {
+    way.command.argv = words;
+    way.command.env = session.environment;
+    return way;
+  }
+  engine::Reached& reached = *far.place.far;
+  TENON_TRY_VOID(reached.ssh->Connect());
+  way.command.argv = reached.ssh->CommandLine({"-T"}, QuotedCommand(words));
+  way.command.env = reached.ssh->CommandEnvironment();
+  if (!reached.ssh->Shared()) way.most = kMostLogins;
+  return way;
+}
+
+Result<int> Forward(Session& session, const Options& options, const Far& far, int port,
+                    const Local& local, const InterruptWatch& interrupt) {
+  TENON_TRY(Way way, FindWay(session, far, port));
+  TENON_TRY(const UniqueFd nowhere, OpenFile("/dev/null", O_WRONLY));
+  way.command.stderr_fd = nowhere.get();
   if (::listen(local.fd.get(), SOMAXCONN) != 0) return FromErrno("listening", errno);
-  Relay relay(std::move(command), local.fd.get());
+  const std::string what = way.what;
+  const bool container = way.container;
+  Relay relay(std::move(way), local.fd.get());
+  LinkWatch link(far.place.far);
   Say(session, options, local.port);
-  const std::string port = "port " + std::to_string(ports.there) + " of the container of ";
-  PrintErr(port + far.container_of + "; Ctrl-C ends it\n");
+  PrintErr(what + "; Ctrl-C ends it\n");
   for (int said = 0; !interrupt.stop();) {
     std::vector<int> ended;
-    TENON_TRY_VOID(relay.Turn(&ended));
+    TENON_TRY(const bool on, relay.Turn(&ended));
+    if (!on) break;
     for (const int code : ended) {
-      if (code == kNotEntered) {
+      if (container && code == kNotEntered) {
         return NotFound("the container of " + far.container_of + " is not there any more");
       }
       if (code != 0 && code != said) {
-        PrintErr(code == kNobodyListens ? "nothing listens on " + port + far.container_of + " yet\n"
+        PrintErr(code == kNobodyListens ? "nothing listens on " + what + " yet\n"
                                         : "a connection was lost (" + std::to_string(code) + ")\n");
       }
       said = code;
     }
+    TENON_TRY_VOID(link.Look());
   }
   return 0;
 }
@@ -303,16 +308,14 @@ Result<int> Act(Session& session, const Options& options) {
   std::string text;
   TENON_TRY(const Far far, Understand(session, options, &text));
   TENON_TRY(const Ports ports, ParsePorts(text));
-  const bool machine = far.container_of.empty();
-  if (machine && far.place.far == nullptr) {
+  if (far.container_of.empty() && far.place.far == nullptr) {
     Say(session, options, ports.there);
     PrintErr("it is on this machine; nothing has to be forwarded\n");
     return 0;
   }
-  TENON_TRY(Local local, LocalPort(ports));
+  TENON_TRY(const Local local, LocalPort(ports));
   const InterruptWatch interrupt;
-  if (!machine) return ForwardOfContainer(session, options, far, ports, local, interrupt);
-  return ForwardOfMachine(session, options, *far.place.far, ports, std::move(local), interrupt);
+  return Forward(session, options, far, ports.there, local, interrupt);
 }
 
 }  // namespace
@@ -332,7 +335,8 @@ Command ForwardCommand() {
       {{"forward"}},
       "Reach a port of a run or a machine from here: TensorBoard, notebooks, debuggers",
       "The port opens on 127.0.0.1 of this computer alone, through the SSH connection, until "
-      "Ctrl-C. For a run in a container it is the container's port, also of a server that listens "
+      "Ctrl-C or the end of this command, however it ends. The server need not allow forwarding. "
+      "For a run in a container it is the container's port, also of a server that listens "
       "on its localhost alone. A process on this machine needs no forwarding: its address is "
       "printed.",
       {"tenon forward last 6006", "tenon forward 12 6006:8080 --open",

@@ -29,19 +29,36 @@ Result<int> Act(Session& session, const Options& options) {
     TENON_TRY(result, engine::CollectGarbage(*context, gc, reporter));
   }
   if (session.WantsJson()) {
+    json::Array containers, kept;
+    for (const std::string& name : result.containers) {
+      containers.emplace_back(json::EncodeBytes(name));
+    }
+    for (const launch::Kept& one : result.kept) {
+      kept.push_back(
+          json::Object{{"name", json::EncodeBytes(one.name)}, {"why", json::EncodeBytes(one.why)}});
+    }
     PrintListing(session,
                  json::Object{{"dry_run", options.dry_run},
                               {"work_folders", result.work_folders},
+                              {"containers", std::move(containers)},
                               {"leftovers", result.leftovers},
+                              {"kept", std::move(kept)},
                               {"bytes_freed", result.bytes_freed}},
                  Table({}));
     return 0;
   }
   PrintOut((options.dry_run ? "would free " : "freed ") + HumanBytes(result.bytes_freed) + ": " +
            Count(result.work_folders, "run directory", "run directories") + ", " +
+           (result.containers.empty()
+                ? ""
+                : Count(result.containers.size(), "container", "containers") + ", ") +
            Count(result.leftovers, "remains of a killed submit", "remains of killed submits") +
            (options.dry_run ? "; files that no run names any more are not counted\n"
                             : ", and files that no run names any more\n"));
+  FlushOut();
+  for (const launch::Kept& one : result.kept) {
+    PrintErr(ForTerminal(one.name) + " is kept: " + ForTerminal(one.why) + "\n");
+  }
   return 0;
 }
 
@@ -51,8 +68,8 @@ Command GcCommand() {
   return {{{"gc"}},
           "Give back disk space that nothing needs any more",
           "Removes files that no recorded run names, run directories of failed runs after 7 days, "
-          "and what "
-          "killed submits left. A run that is going on is never touched.",
+          "containers of runs that are over, and what killed submits left. A run that is going on "
+          "is never touched, and outputs that were not collected are kept.",
           {"tenon gc", "tenon gc --dry-run", "tenon gc --keep-work 1d"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();

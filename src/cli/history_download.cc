@@ -4,9 +4,14 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/dot_files.h"
+#include "cli/holds_project.h"
 #include "cli/print.h"
 #include "cli/run_option.h"
+#include "cli/terminal_reporter.h"
 #include "engine/artifacts.h"
+#include "engine/outputs.h"
+#include "engine/runs.h"
 
 namespace tenon::cli {
 namespace {
@@ -15,32 +20,53 @@ struct Options {
   RunOption run;
   std::string folder;
   std::string artifact;
-  bool overwrite = false;
+  bool overwrite = false, dot_files = false;
 };
 
 Result<int> Act(Session& session, const Options& options) {
   if (options.folder.empty()) {
     return Invalid("into which folder?").WithHint("-d DIR names it; it is made if needed");
   }
-  TENON_TRY(const journal::RunView run, options.run.GoAndGet(session, ""));
+  TENON_TRY(journal::RunView run, options.run.GoAndGet(session, ""));
   if (!run::IsFinal(run.state)) {
     PrintErr("note: " + run.spec.id + " is " + std::string(run::StateName(run.state)) +
              ", as far as is known here; its outputs are collected when it ends\n");
   }
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(const auto written, engine::DownloadArtifacts(*context, run, options.artifact,
-                                                          options.folder, options.overwrite));
+  // What is here is written all the same; that something is missing is said at the end.
+  Status whole;
+  if (engine::HasOutputsLeft(*context, run)) {
+    TerminalReporter reporter({.show_output = false});
+    whole = engine::CollectLeftOutputs(*context, run.spec.id, reporter);
+    TENON_TRY(run, engine::GetRun(*context, run.spec.id));
+  }
+  TENON_TRY(const bool holds_project, HoldsProject(session, options.folder));
+  TENON_TRY(const engine::Downloaded done,
+            engine::DownloadArtifacts(*context, run,
+                                      {.folder = options.folder,
+                                       .only = options.artifact,
+                                       .overwrite = options.overwrite,
+                                       .holds_project = holds_project,
+                                       .dot_files = options.dot_files}));
   json::Array list;
   Table table({{"File"}});
-  for (const std::string& path : written) {
+  for (const std::string& path : done.written) {
     list.emplace_back(json::EncodeBytes(path));
-    table.Add({ForTerminal(path)});
+    table.Add({OneLine(path)});
   }
   if (session.WantsJson() || session.globals.output == "tsv") {
     PrintListing(session, list, table);
   } else {
-    PrintOut(table.ToTsv());  // a path a line, without a head
+    PrintData(table.ToTsv());  // a path a line, without a head
   }
+  if (!done.logs_left.empty()) {
+    PrintErr("note: " + ForTerminal(options.folder) +
+             " holds a project, in which only outputs/ is written to; the logs are left out (" +
+             Join(done.logs_left, ", ") + ")\n");
+  }
+  SayDotFilesLeft(done.dots_left);
+  FlushOut();
+  if (!whole.ok()) return std::move(whole).error();
   return 0;
 }
 
@@ -50,8 +76,10 @@ Command HistoryDownloadCommand() {
   return {
       {{"history", "download"}},
       "Write the artifacts of a run into a folder",
-      "Prints the files it wrote. Refuses to replace one that is there, unless --overwrite. Of a "
-      "run on another machine, looks there first.",
+      "Prints the files it wrote. Refuses to replace one that is there, unless --overwrite. In a "
+      "folder that holds a project it writes below outputs/ only. Of a run on another machine, "
+      "looks there first. Outputs that could not be collected when the run ended are collected "
+      "now; if that fails, the exit code is not 0.",
       {"tenon history download -r last -d results",
        "tenon history download -r 12 -d results --artifact outputs/model.json --overwrite"},
       [](CLI::App& app, const std::vector<std::string>&) -> Action {
@@ -61,6 +89,8 @@ Command HistoryDownloadCommand() {
             ->type_name("DIR");
         app.add_option("-a,--artifact", options->artifact, "Only this artifact")->type_name("PATH");
         app.add_flag("--overwrite", options->overwrite, "Replace files that are there");
+        app.add_flag("--dot-files", options->dot_files,
+                     "In a project's folder, also write files whose names begin with a dot");
         return [options](Session& session) { return Act(session, *options); };
       }};
 }

@@ -25,7 +25,7 @@ Result<int> Act(Session& session, const Options& options) {
   }
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY_VOID(engine::ReadArtifact(*context, run, options.artifact, [](std::string_view bytes) {
-    PrintOut(bytes);
+    PrintBytes(bytes);
     return Status();
   }));
   return 0;

@@ -12,17 +12,22 @@ namespace {
 
 Result<int> Act(Session& session) {
   TENON_TRY(engine::Context * context, session.Context());
-  uint64_t runs = 0;
+  engine::Rebuilt rebuilt;
   {
     TerminalReporter reporter({});
-    TENON_TRY(runs, engine::RebuildHistory(*context, reporter));
+    TENON_TRY(rebuilt, engine::RebuildHistory(*context, reporter));
   }
   if (session.WantsJson()) {
-    PrintListing(session, json::Object{{"runs", runs}}, Table({}));
+    PrintListing(session, json::Object{{"runs", rebuilt.runs}, {"unreadable", rebuilt.unreadable}},
+                 Table({}));
   } else {
-    PrintOut("the index was made again; it has " + Count(runs, "run", "runs") + "\n");
+    std::string text = "the index was made again; it has " + Count(rebuilt.runs, "run", "runs");
+    if (rebuilt.unreadable > 0) {
+      text += "; " + Count(rebuilt.unreadable, "run", "runs") + " can't be read";
+    }
+    PrintOut(text + "\n");
   }
-  return 0;
+  return rebuilt.unreadable > 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -30,7 +35,8 @@ Result<int> Act(Session& session) {
 Command HistoryRebuildCommand() {
   return {{{"history", "rebuild"}},
           "Make the index of runs again from their journals",
-          "The journals are the record; the index only finds things in them fast. Nothing is lost.",
+          "The journals are the record; the index only finds things in them fast. Nothing is lost. "
+          "Exit code 1: some run can't be read; the others are in the index.",
           {"tenon history rebuild"},
           [](CLI::App&, const std::vector<std::string>&) -> Action { return Act; }};
 }

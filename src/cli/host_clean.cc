@@ -7,7 +7,9 @@
 #include "cli/config_files.h"
 #include "cli/host_name.h"
 #include "cli/print.h"
+#include "cli/terminal_reporter.h"
 #include "cli/watch.h"
+#include "engine/clean_host.h"
 
 namespace tenon::cli {
 namespace {
@@ -16,35 +18,10 @@ constexpr const char* kUsualAge = "7d";
 
 struct Options {
   std::string host, older_than = kUsualAge;
-  bool all = false, environments = false, dry_run = false, yes = false;
+  bool all = false, environments = false, force = false, dry_run = false, yes = false;
 };
 
-struct Cleaned {
-  launch::HostedAnswer hosted;
-  launch::SweepAnswer containers;
-  launch::EnvironmentsAnswer environments;
-};
-
-Result<Cleaned> Clean(const engine::Place& place, const Options& options, int64_t keep_us,
-                      bool dry_run) {
-  Cleaned cleaned;
-  launch::HostedRequest request;
-  request.clean = true;
-  request.keep_us = keep_us;
-  request.dry_run = dry_run;
-  TENON_TRY(cleaned.containers, place.launch->Sweep({{}, /*all=*/true, dry_run}));
-  if (options.environments) {
-    TENON_TRY(const auto listed, place.launch->Environments({}));
-    launch::EnvironmentsRequest remove;
-    remove.dry_run = dry_run;
-    for (const run::ListedEnvironment& one : listed.environments) {
-      remove.remove.push_back(one.record.ready.key);
-    }
-    TENON_TRY(cleaned.environments, place.launch->Environments(remove));
-  }
-  TENON_TRY(cleaned.hosted, place.launch->Hosted(request));
-  return cleaned;
-}
+using Cleaned = engine::HostCleaned;
 
 std::string What(const Cleaned& cleaned) {
   std::string text = Count(cleaned.hosted.removed.size(), "run", "runs");
@@ -71,12 +48,15 @@ json::Object ToJson(const Cleaned& cleaned, const std::string& target, bool dry_
           json::Object{{"name", json::EncodeBytes(one.name)}, {"why", json::EncodeBytes(one.why)}});
     }
   }
+  json::Array forced;
+  for (const launch::Kept& one : cleaned.forced) forced.emplace_back(json::EncodeBytes(one.name));
   return {{"target", json::EncodeBytes(target)},
           {"dry_run", dry_run},
           {"runs", names(cleaned.hosted.removed)},
           {"containers", names(cleaned.containers.removed)},
           {"environments", names(cleaned.environments.removed)},
           {"kept", std::move(kept)},
+          {"forced", std::move(forced)},
           {"bytes_freed", cleaned.hosted.bytes_freed + cleaned.environments.bytes_freed}};
 }
 
@@ -86,16 +66,30 @@ Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(const engine::HostRecord host, FindHost(session, options.host));
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY(const engine::Place place, context->At(host.id));
-  TENON_TRY(Cleaned cleaned, Clean(place, options, keep_us, /*dry_run=*/true));
+  engine::CleanHostOptions clean;
+  clean.keep_us = keep_us;
+  clean.environments = options.environments;
+  clean.force = options.force;
+  clean.dry_run = true;
+  Cleaned cleaned;
+  {
+    TerminalReporter reporter({.show_output = false});
+    TENON_TRY(cleaned, engine::CleanHost(*context, place, clean, reporter));
+  }
   bool done = false;
   if (!options.dry_run) {
+    for (const launch::Kept& one : cleaned.forced) {
+      PrintErr(OneLine(one.name) + " goes all the same (--force): " + OneLine(one.why) + "\n");
+    }
     if (!options.yes) {
-      PrintErr("this removes from " + ForTerminal(host.target) + ": " + What(cleaned) +
+      PrintErr("this removes from " + OneLine(host.target) + ": " + What(cleaned) +
                "; what is recorded here stays\n");
       TENON_TRY(const bool yes, AskYes("go on?", "--yes"));
       if (!yes) return 1;
     }
-    TENON_TRY(cleaned, Clean(place, options, keep_us, /*dry_run=*/false));
+    clean.dry_run = false;
+    TerminalReporter reporter({.show_output = false});
+    TENON_TRY(cleaned, engine::CleanHost(*context, place, clean, reporter));
     done = true;
   }
   if (session.WantsJson()) {
@@ -104,8 +98,11 @@ Result<int> Act(Session& session, const Options& options) {
   }
   PrintOut((done ? "removed " : "would remove ") + What(cleaned) + "\n");
   FlushOut();
-  for (const launch::Kept& one : cleaned.hosted.kept) {
-    PrintErr(ForTerminal(one.name) + " is kept: " + ForTerminal(one.why) + "\n");
+  for (const auto* list :
+       {&cleaned.hosted.kept, &cleaned.containers.kept, &cleaned.environments.kept}) {
+    for (const launch::Kept& one : *list) {
+      PrintErr(OneLine(one.name) + " is kept: " + OneLine(one.why) + "\n");
+    }
   }
   return 0;
 }
@@ -117,10 +114,10 @@ Command HostCleanCommand() {
       {{"host", "clean"}},
       "Give back disk space on a machine",
       "Removes journals and folders of runs that ended longer ago than 7 days, the containers of "
-      "runs that are over, files that nothing needs and runners of other versions. A run that "
-      "goes on is never touched, and what is recorded here stays: outputs that were not fetched "
-      "yet are lost, so look at your runs first (`tenon ps`). Data sets stay; `tenon data "
-      "remove` removes one. Asks first.",
+      "runs that are over, files that nothing needs and runners of other versions. The end and "
+      "the outputs of your runs are fetched first. A run that goes on is never touched; one that "
+      "could not be fetched, or that another client has started, is kept and named. Data sets "
+      "stay; `tenon data remove` removes one. Asks first.",
       {"tenon host clean my_dsvm --dry-run", "tenon host clean my_dsvm --older-than 1d --yes",
        "tenon host clean my_dsvm --all --environments"},
       [](CLI::App& app, const std::vector<std::string>&) -> Action {
@@ -133,6 +130,8 @@ Command HostCleanCommand() {
         app.add_flag("--all", options->all, "Runs of any age");
         app.add_flag("--environments", options->environments,
                      "Environments and images too; the next run makes its own again");
+        app.add_flag("--force", options->force,
+                     "Also runs of other clients and outputs that nobody has fetched");
         app.add_flag("--dry-run", options->dry_run, "Remove nothing, say what would go");
         app.add_flag("-y,--yes", options->yes, "Don't ask");
         return [options](Session& session) { return Act(session, *options); };

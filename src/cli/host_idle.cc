@@ -26,7 +26,7 @@ Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(const engine::HostRecord host, std::move(found));
   const bool asked = host.idle_after_us > 0 && !host.idle_command.empty();
   if (options.start && !asked) {
-    return Invalid("target `" + ForTerminal(host.target) + "` does not say what to do when idle")
+    return Invalid("target `" + OneLine(host.target) + "` does not say what to do when idle")
         .WithHint("write `whenIdle: {after: 30m, run: sudo poweroff}` into its .compute file");
   }
   TENON_TRY(engine::Context * context, session.Context());
@@ -38,6 +38,7 @@ Result<int> Act(Session& session, const Options& options) {
     PrintValue(session, json::Object{{"target", json::EncodeBytes(host.target)},
                                      {"watching", state.watching},
                                      {"idle_since_us", state.idle_since_us},
+                                     {"busy", BusyJson(state.busy)},
                                      {"after_us", state.after_us},
                                      {"command", json::EncodeBytes(state.command)},
                                      {"last", json::EncodeBytes(state.last)}});
@@ -45,13 +46,14 @@ Result<int> Act(Session& session, const Options& options) {
   }
   const int64_t now_us = context->clock->NowUs();
   PrintOut(
-      ForTerminal(host.target) + ": " +
-      (state.watching ? "a watcher is there; `" + ForTerminal(state.command) + "` runs after " +
+      OneLine(host.target) + ": " +
+      (state.watching ? "a watcher is there; `" + OneLine(state.command) + "` runs after " +
                             engine::ShortDuration(state.after_us) + " idle"
                       : "no watcher is there; nothing turns it off") +
       (state.idle_since_us > 0 ? "; idle since " + AgoWords(state.idle_since_us, now_us) : "") +
       "\n");
-  if (!state.last.empty()) PrintOut("last time: " + ForTerminal(state.last) + "\n");
+  for (const std::string& one : state.busy) PrintOut("not idle: " + OneLine(one) + "\n");
+  if (!state.last.empty()) PrintOut("last time: " + OneLine(state.last) + "\n");
   return 0;
 }
 
@@ -61,8 +63,9 @@ Command HostIdleCommand() {
   return {{{"host", "idle"}},
           "Show, start or end the watcher that stops an idle machine",
           "A target with `whenIdle: {after: 30m, run: COMMAND}` gets a watcher with each submit: a "
-          "small process there that runs the command once no run has been alive for so long, and "
-          "ends. Without `whenIdle` there is none: the next submit ends it.",
+          "small process there that runs the command once nothing has gone on for so long, and "
+          "ends. A run, a process on a GPU and a login of anybody keep the machine on; they are "
+          "named. Without `whenIdle` there is none: the next submit ends it.",
           {"tenon host idle my_dsvm", "tenon host idle my_dsvm --stop"},
           [](CLI::App& app, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();

@@ -18,15 +18,16 @@ using engine::HostRecord;
 
 // What is known of a machine, here or from it.
 struct Known {
-  uint64_t going = 0;         // runs
-  int64_t last_end_us = 0;    // of a run, as far as known
-  int64_t idle_since_us = 0;  // 0: not idle, or not known
+  uint64_t going = 0;             // runs
+  int64_t last_end_us = 0;        // of a run, as far as known
+  int64_t idle_since_us = 0;      // 0: not idle, or not known
+  std::vector<std::string> busy;  // what goes on beside runs
   bool looked = false;
   std::string problem;  // why it could not be looked at
 };
 
 std::string IdleSince(const Known& known, int64_t now_us) {
-  if (known.going > 0) return "busy";
+  if (known.going > 0 || !known.busy.empty()) return "busy";
   return known.idle_since_us == 0 ? "not known" : AgoWords(known.idle_since_us, now_us);
 }
 
@@ -51,11 +52,14 @@ Result<std::map<std::string, Known>> KnownHere(engine::Context& context) {
 void LookAt(engine::Context& context, HostRecord& host, Known* known) {
   const auto look = [&]() -> Status {
     TENON_TRY(const engine::Place place, context.At(host.id));
-    TENON_TRY(const launch::HostedAnswer there, place.launch->Hosted({}));
+    launch::HostedRequest request;
+    request.look = true;
+    TENON_TRY(const launch::HostedAnswer there, place.launch->Hosted(request));
     known->going = static_cast<uint64_t>(
         std::count_if(there.runs.begin(), there.runs.end(),
                       [](const launch::HostedRun& run) { return run.alive; }));
     known->idle_since_us = there.idle_since_us;
+    known->busy = there.busy;
     known->looked = true;
     host.last_heard_us = context.clock->NowUs();
     engine::NoteHeard(context.home, host.id, host.last_heard_us);
@@ -77,6 +81,7 @@ json::Object ToJson(const HostRecord& host, const Known& known) {
       {"last_heard_us", host.last_heard_us},
       {"runs_going", known.going},
       {"idle_since_us", known.going > 0 ? 0 : known.idle_since_us},
+      {"busy", BusyJson(known.busy)},
       {"gpu", GpuWords(host)},
       {"when_idle", host.idle_command.empty() ? json::Value(nullptr)
                                               : json::Value(json::EncodeBytes(host.idle_command))},
@@ -103,12 +108,17 @@ Result<int> Act(Session& session, bool look) {
     if (look) LookAt(*context, host, &one);
     if (!one.problem.empty() && !session.WantsJson()) {
       FlushOut();
-      PrintErr(ForTerminal(host.target) + ": " + ForTerminal(one.problem) + "\n");
+      PrintErr(OneLine(host.target) + ": " + OneLine(one.problem) + "\n");
+    }
+    for (const std::string& what : one.busy) {
+      if (session.WantsJson()) break;
+      FlushOut();
+      PrintErr(ForTerminal(host.target) + " is not idle: " + ForTerminal(what) + "\n");
     }
     const int64_t now_us = context->clock->NowUs();
     list.push_back(ToJson(host, one));
-    table.Add({ForTerminal(host.target), ForTerminal(ProjectOf(host)),
-               ForTerminal(host.address) + (host.port != 0 ? ":" + std::to_string(host.port) : ""),
+    table.Add({OneLine(host.target), OneLine(ProjectOf(host)),
+               OneLine(host.address) + (host.port != 0 ? ":" + std::to_string(host.port) : ""),
                AgoWords(host.last_heard_us, now_us), std::to_string(one.going),
                one.problem.empty() ? IdleSince(one, now_us) : "not reached", GpuWords(host),
                host.id.substr(0, kHostDigits)});

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/config_files.h"
 #include "cli/target_host.h"
@@ -53,14 +54,14 @@ Result<HostRecord> FindRecorded(const run::Home& home, const std::vector<HostRec
   if (!found.empty()) {
     std::vector<std::string> ids;
     for (const HostRecord& host : found) {
-      ids.push_back(host.id.substr(0, kHostDigits) + " (" + ForTerminal(ProjectOf(host)) + ", " +
-                    ForTerminal(host.address) + ")");
+      ids.push_back(host.id.substr(0, kHostDigits) + " (" + OneLine(ProjectOf(host)) + ", " +
+                    OneLine(host.address) + ")");
     }
-    return Invalid("several machines are called `" + ForTerminal(word) + "`: " + Join(ids, ", "))
+    return Invalid("several machines are called `" + OneLine(word) + "`: " + Join(ids, ", "))
         .WithHint("name one by the beginning of its id, or be in its project");
   }
   const auto near = DidYouMean(word, names);
-  return NotFound("no machine is called `" + ForTerminal(word) + "`")
+  return NotFound("no machine is called `" + OneLine(word) + "`")
       .WithHint(near            ? "did you mean `" + *near + "`?"
                 : names.empty() ? "`tenon computetarget attach` makes one known"
                                 : "`tenon host list` shows those that are known");
@@ -85,9 +86,15 @@ std::string GpuWords(const HostRecord& host) {
   }
   std::vector<std::string> words;
   for (const auto& [name, count] : counts) {
-    words.push_back((count > 1 ? std::to_string(count) + " × " : "") + ForTerminal(name));
+    words.push_back((count > 1 ? std::to_string(count) + " × " : "") + OneLine(name));
   }
   return Join(words, ", ");
+}
+
+json::Array BusyJson(const std::vector<std::string>& busy) {
+  json::Array array;
+  for (const std::string& one : busy) array.emplace_back(json::EncodeBytes(one));
+  return array;
 }
 
 Result<HostRecord> FindHost(Session& session, const std::string& word) {
@@ -100,7 +107,7 @@ Result<HostRecord> FindHost(Session& session, const std::string& word) {
     // A name like `docker` may still be another project's machine.
     auto recorded = FindRecorded(context->home, hosts, word);
     if (recorded.ok()) return recorded;
-    return Invalid("target `" + ForTerminal(word) + "` is this machine")
+    return Invalid("target `" + OneLine(word) + "` is this machine")
         .WithHint("this command is about machines that are reached over SSH");
   }
   return FindRecorded(context->home, hosts, word);
@@ -135,7 +142,7 @@ Result<TargetFolder> SharedFolderOf(Session& session, const std::string& name) {
   folder.target = name;
   folder.shared = project::SharedFolder(project, target);
   if (folder.shared.empty()) {
-    return Invalid("target `" + ForTerminal(name) + "` has no shared folder for data")
+    return Invalid("target `" + OneLine(name) + "` has no shared folder for data")
         .WithHint("`tenon config set nativeSharedDirectory '~/.azureml/share/' --target " +
                   ShellQuote(name) + "` gives it one");
   }

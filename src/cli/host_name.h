@@ -47,6 +47,9 @@ std::string AgoWords(int64_t us, int64_t now_us);
 // "2 × Tesla K80", "" when there is none or nobody has asked yet.
 std::string GpuWords(const engine::HostRecord& host);
 
+// What keeps a machine from being idle, as a JSON array of texts.
+json::Array BusyJson(const std::vector<std::string>& busy);
+
 // The name of the project that a machine was attached in.
 std::string ProjectOf(const engine::HostRecord& host);
 

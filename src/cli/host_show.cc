@@ -56,6 +56,7 @@ json::Object ToJson(const HostRecord& host, const launch::HostedAnswer& there) {
       {"kept", std::move(kept)},
       {"disk_free_bytes", there.disk_free_bytes},
       {"idle_since_us", there.idle_since_us},
+      {"busy", BusyJson(there.busy)},
       {"when_idle", host.idle_command.empty()
                         ? json::Value(nullptr)
                         : json::Value(json::Object{{"after_us", host.idle_after_us},
@@ -84,7 +85,7 @@ void PrintRuns(const Session& session, const launch::HostedAnswer& there, size_t
   Table runs({{"Run"}, {"Project"}, {"State"}, {"Began"}, {"Size"}});
   for (size_t i = 0; i < std::min(limit, there.runs.size()); ++i) {
     const launch::HostedRun& run = there.runs[i];
-    runs.Add({ForTerminal(run.run_id), ForTerminal(run.project),
+    runs.Add({OneLine(run.run_id), OneLine(run.project),
               run.alive ? run.state + " (goes on)" : run.state, AgoWords(run.created_us, now_us),
               HumanBytes(run.bytes)});
   }
@@ -96,15 +97,16 @@ std::string IdleText(const HostRecord& host, const launch::HostedAnswer& there, 
                      int64_t now_us) {
   const bool busy = std::any_of(there.runs.begin(), there.runs.end(),
                                 [](const launch::HostedRun& run) { return run.alive; });
-  const std::string since = busy ? "a run goes on"
-                            : there.idle_since_us == 0
-                                ? "idle; no run yet"
-                                : "idle since " + AgoWords(there.idle_since_us, now_us);
+  const std::string since =
+      busy                       ? "a run goes on"
+      : !there.busy.empty()      ? "not idle: " + ForTerminal(Join(there.busy, "; "))
+      : there.idle_since_us == 0 ? "idle; no run yet"
+                                 : "idle since " + AgoWords(there.idle_since_us, now_us);
   if (!watching) {
     return since + "; nothing turns it off" +
            (host.idle_command.empty() ? "" : " (the next submit starts its watcher)");
   }
-  return since + "; a watcher runs `" + ForTerminal(host.idle_command) + "` after " +
+  return since + "; a watcher runs `" + OneLine(host.idle_command) + "` after " +
          engine::ShortDuration(host.idle_after_us) + " idle";
 }
 
@@ -113,7 +115,9 @@ Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY(const engine::Place place, context->At(host.id));
   if (options.probe) TENON_TRY_VOID(engine::Probe(*context, *place.far));
-  TENON_TRY(const launch::HostedAnswer there, place.launch->Hosted({}));
+  launch::HostedRequest look;
+  look.look = true;
+  TENON_TRY(const launch::HostedAnswer there, place.launch->Hosted(look));
   TENON_TRY(const engine::IdleState idle, engine::LookAtIdleWatch(place));
   const int64_t now_us = context->clock->NowUs();
   engine::NoteHeard(context->home, host.id, now_us);

@@ -42,15 +42,15 @@ Result<std::string> OwnPath(const Session& session) {
 void SayWhatIsFoundFirst(const Session& session, const std::string& path) {
   const auto first = FindProgram("az", Path(session));
   if (first && SameFile(*first, path)) return;
-  PrintErr(first ? "note: " + ForTerminal(*first) + " comes before it on the PATH\n"
-                 : "note: " + ForTerminal(DirName(path)) + " is not on the PATH\n");
+  PrintErr(first ? "note: " + OneLine(*first) + " comes before it on the PATH\n"
+                 : "note: " + OneLine(DirName(path)) + " is not on the PATH\n");
 }
 
 Result<int> Act(Session& session, const Options& options) {
   TENON_TRY_VOID(MakeDirs(options.folder));
   const std::string path = JoinPath(options.folder, "az");
   if (Exists(path) && !IsOurAz(path) && !options.force) {
-    return Denied(ForTerminal(path) + " is there already and is not tenon's")
+    return Denied(OneLine(path) + " is there already and is not tenon's")
         .WithHint("choose a folder that comes before that one on the PATH; --force replaces it");
   }
   TENON_TRY(const std::string tenon, OwnPath(session));
@@ -62,10 +62,10 @@ Result<int> Act(Session& session, const Options& options) {
     PrintValue(session, answer);
     return 0;
   }
-  PrintOut(ForTerminal(path) + "\n");
+  PrintOut(OneLine(path) + "\n");
   FlushOut();
-  PrintErr("it starts " + ForTerminal(tenon) + "; when that is moved, the tenon on the PATH\n" +
-           (other ? "what is not Workbench's goes to " + ForTerminal(*other) + "\n"
+  PrintErr("it starts " + OneLine(tenon) + "; when that is moved, the tenon on the PATH\n" +
+           (other ? "what is not Workbench's goes to " + OneLine(*other) + "\n"
                   : "there is no other az on the PATH, so it knows Workbench's commands only\n"));
   SayWhatIsFoundFirst(session, path);
   return 0;

@@ -26,7 +26,7 @@ struct Options {
 class JsonLines : public engine::Reporter {
  public:
   void OnOutput(run::Stream stream, std::string_view bytes, int64_t time_us) override {
-    PrintOut(
+    PrintJsonText(
         json::Print(json::Object{{"time_utc", FormatUtc(time_us)},
                                  {"stream", stream == run::Stream::kStdout ? "stdout" : "stderr"},
                                  {"text", json::EncodeBytes(bytes)}}) +
@@ -44,7 +44,7 @@ class Timestamped : public engine::Reporter {
       const size_t end = bytes.find('\n');
       line_start_ = end != std::string_view::npos;
       const size_t n = line_start_ ? end + 1 : bytes.size();
-      PrintOut(bytes.substr(0, n));
+      PrintBytes(bytes.substr(0, n));
       bytes.remove_prefix(n);
     }
     FlushOut();
@@ -58,7 +58,7 @@ Result<int> PrintRaw(engine::Context& context, const std::string& run_id,
                      const std::string& which) {
   TENON_TRY_VOID(engine::ReadOutput(context, run_id, which != "stderr", which != "stdout",
                                     [](run::Stream, std::string_view bytes) {
-                                      PrintOut(bytes);
+                                      PrintBytes(bytes);
                                       return Status();
                                     }));
   return 0;

@@ -22,12 +22,12 @@ Result<int> Act(Session& session, const std::string& folder) {
     const std::string path = JoinPath(folder, page.file);
     TENON_TRY_VOID(WriteFileAtomically(path, page.text, 0644, Durability::kProcess));
     written.emplace_back(json::EncodeBytes(path));
-    table.Add({ForTerminal(path)});
+    table.Add({OneLine(path)});
   }
   if (session.WantsJson()) {
     PrintValue(session, written);
   } else {
-    PrintOut(table.ToTsv());
+    PrintData(table.ToTsv());
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/members.h"
 
+#include "base/terminal.h"
 #include "base/text.h"
 
 namespace tenon::cli {
@@ -9,14 +10,14 @@ namespace {
 std::string Shown(const json::Value& value) {
   if (value.is_null()) return "";
   if (value.is_string()) {
-    return ForTerminal(json::DecodeBytes(std::string_view(value.get_string())));
+    return OneLine(json::DecodeBytes(std::string_view(value.get_string())));
   }
   return json::Print(value);
 }
 
 void AddMembers(const json::Object& object, const std::string& prefix, Table* table) {
   for (const auto& member : object) {
-    const std::string name = prefix + ForTerminal(json::DecodeBytes(member.key()));
+    const std::string name = prefix + OneLine(json::DecodeBytes(member.key()));
     if (member.value().is_object()) {
       AddMembers(member.value().get_object(), name + ".", table);
     } else {

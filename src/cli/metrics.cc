@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every point of a run's metrics. There may be millions, so they pass through and are never held.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -17,6 +19,15 @@ namespace tenon::cli {
 namespace {
 
 constexpr int kChartHeight = 14;
+// Bytes of memory that --query may take: some 200,000 points.
+constexpr uint64_t kMostQueried = 64u << 20;
+constexpr uint64_t kQueriedPointCost = 320;
+
+uint64_t CostOf(const run::MetricValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return text->size();
+  const auto* list = std::get_if<std::vector<double>>(&value);
+  return list ? list->size() * sizeof(json::Value) : 0;
+}
 
 struct Options {
   RunOption run;
@@ -38,11 +49,16 @@ Status ForEachPoint(engine::Context& context, const std::string& run_id, const s
 }
 
 Status PrintCsv(engine::Context& context, const std::string& run_id, const std::string& name) {
-  PrintOut("name,step,time_utc,value\n");
+  PrintData("name,step,time_utc,value\n");
+  // A record that breaks its line is for programs.
+  const bool people = ::isatty(STDOUT_FILENO) == 1;
+  const auto field = [people](const std::string& text) {
+    return CsvField(people ? OneLine(text) : text);
+  };
   return ForEachPoint(
-      context, run_id, name, [](const std::string& series, const run::MetricPoint& point) {
-        PrintOut(CsvField(series) + "," + std::to_string(point.step) + "," +
-                 FormatUtc(point.time_us) + "," + CsvField(run::FormatMetric(point.value)) + "\n");
+      context, run_id, name, [&](const std::string& series, const run::MetricPoint& point) {
+        PrintData(field(series) + "," + std::to_string(point.step) + "," +
+                  FormatUtc(point.time_us) + "," + field(run::FormatMetric(point.value)) + "\n");
       });
 }
 
@@ -54,22 +70,16 @@ json::Object PointToJson(const std::string& series, const run::MetricPoint& poin
 }
 
 Status PrintJson(engine::Context& context, const std::string& run_id, const std::string& name) {
-  PrintOut("[");
+  PrintJsonText("[");
   bool first = true;
   TENON_TRY_VOID(ForEachPoint(context, run_id, name,
                               [&](const std::string& series, const run::MetricPoint& point) {
-                                PrintOut(first ? "\n  " : ",\n  ");
+                                PrintJsonText(first ? "\n  " : ",\n  ");
                                 first = false;
-                                PrintOut(json::Print(PointToJson(series, point)));
+                                PrintJsonText(json::Print(PointToJson(series, point)));
                               }));
-  PrintOut(first ? "]\n" : "\n]\n");
+  PrintJsonText(first ? "]\n" : "\n]\n");
   return {};
-}
-
-std::string OneLine(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
-  return text;
 }
 
 Status PrintTsv(engine::Context& context, const std::string& run_id, const std::string& name) {
@@ -86,7 +96,7 @@ class PointTable {
   explicit PointTable(bool with_name) : with_name_(with_name) {}
 
   void Measure(const std::string& series, const run::MetricPoint& point) {
-    name_ = std::max(name_, DisplayWidth(ForTerminal(OneLine(series))));
+    name_ = std::max(name_, DisplayWidth(OneLine(series)));
     step_ = std::max(step_, std::to_string(point.step).size());
     before_ = std::max(before_, Before(point));
   }
@@ -102,10 +112,10 @@ class PointTable {
     const std::string step = std::to_string(point.step);
     const size_t before = Before(point);
     PrintRow(
-        ForTerminal(series), std::string(step_ - std::min(step_, step.size()), ' ') + step,
+        OneLine(series), std::string(step_ - std::min(step_, step.size()), ' ') + step,
         FormatUtc(point.time_us),
         std::string(run::IsNumber(point.value) ? before_ - std::min(before_, before) : 0, ' ') +
-            ForTerminal(OneLine(run::FormatMetric(point.value))));
+            OneLine(run::FormatMetric(point.value)));
   }
 
  private:
@@ -152,8 +162,8 @@ Result<int> Draw(engine::Context& context, const journal::RunView& run, const st
   bool drawn = false;
   for (const std::string& series : names) {
     TENON_TRY(const auto points, ReadCurve(context, run.spec.id, series));
-    const std::string chart = DrawChart(Styled(ForTerminal(series), Style::kCyan, ColorOut()),
-                                        points, std::min(TerminalWidth(), 120), kChartHeight);
+    const std::string chart = DrawChart(Styled(OneLine(series), Style::kCyan, ColorOut()), points,
+                                        std::min(TerminalWidth(), 120), kChartHeight);
     PrintOut((drawn && !chart.empty() ? "\n" : "") + chart);
     drawn |= !chart.empty();
   }
@@ -177,10 +187,17 @@ Result<int> Act(Session& session, Options options) {
   }
   if (session.query && !options.csv) {
     json::Array points;
+    uint64_t bytes = 0;
     TENON_TRY_VOID(ForEachPoint(*context, run.spec.id, options.name,
                                 [&](const std::string& series, const run::MetricPoint& point) {
+                                  bytes += kQueriedPointCost + series.size() + CostOf(point.value);
+                                  if (bytes > kMostQueried) return;
                                   points.push_back(PointToJson(series, point));
                                 }));
+    if (bytes > kMostQueried) {
+      return Invalid("--query needs all points at once, and these are more than it takes")
+          .WithHint("`tenon metrics " + run.spec.id + " --csv` writes them out as they are read");
+    }
     PrintValue(session, points);
     return 0;
   }

@@ -88,7 +88,7 @@ int PrintNotHere(const NotHere& absent, const std::vector<std::string>& words) {
 std::optional<Error> NotHereFile(std::string_view script) {
   const std::string lower = ToLower(script);
   if (!lower.ends_with(".dprep") && !lower.ends_with(".dsource")) return std::nullopt;
-  return Invalid(ForTerminal(script) + ": " + std::string(kDprepSentence))
+  return Invalid(OneLine(script) + ": " + std::string(kDprepSentence))
       .WithHint(std::string(kDprepInstead));
 }
 

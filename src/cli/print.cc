@@ -24,6 +24,14 @@ std::string& OutBuffer() {
   return buffer;
 }
 
+void WriteErr(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
+    if (n < 0 && errno != EINTR) return;
+    if (n > 0) text.remove_prefix(static_cast<size_t>(n));
+  }
+}
+
 void WriteOut(std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
@@ -32,7 +40,7 @@ void WriteOut(std::string_view text) {
     } else if (errno == EPIPE) {
       ::_exit(0);  // the reader has seen enough
     } else if (errno != EINTR && errno != EAGAIN) {
-      PrintErr(std::string("error: writing standard output: ") + std::strerror(errno) + "\n");
+      WriteErr(std::string("error: writing standard output: ") + std::strerror(errno) + "\n");
       ::_exit(1);
     }
   }
@@ -44,6 +52,12 @@ bool ColorOn(int fd) {
   const char* term = std::getenv("TERM");
   if (term && std::strcmp(term, "dumb") == 0) return false;
   return ::isatty(fd) == 1;
+}
+
+// Begins a style. Of this process alone: no text from elsewhere can hold it.
+const std::string& StyleMark() {
+  static const std::string mark = "\033" + RandomHex(8) + "[";
+  return mark;
 }
 
 // Digits before the decimal point, so that numbers of a column can be lined up there.
@@ -78,29 +92,36 @@ std::string CutTo(std::string_view text, size_t width) {
 
 }  // namespace
 
-void PrintOut(std::string_view text) {
+void PrintBytes(std::string_view bytes) {
   std::string& buffer = OutBuffer();
-  if (text.size() >= kBufferSize) {
+  if (bytes.size() >= kBufferSize) {
     FlushOut();
-    WriteOut(text);
+    WriteOut(bytes);
     return;
   }
-  buffer += text;
+  buffer += bytes;
   if (buffer.size() >= kBufferSize) FlushOut();
 }
+
+void PrintErrBytes(std::string_view bytes) { WriteErr(bytes); }
+
+void PrintOut(std::string_view text) { PrintBytes(Rendered(text)); }
+
+void PrintErr(std::string_view text) { WriteErr(Rendered(text)); }
+
+void PrintData(std::string_view text) {
+  if (::isatty(STDOUT_FILENO) == 1) return PrintOut(text);
+  PrintBytes(text);
+}
+
+void PrintJsonText(std::string_view text) { PrintBytes(text); }
 
 void FlushOut() {
   WriteOut(OutBuffer());
   OutBuffer().clear();
 }
 
-void PrintErr(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
-    if (n < 0 && errno != EINTR) return;
-    if (n > 0) text.remove_prefix(static_cast<size_t>(n));
-  }
-}
+void WipeErrLine() { WriteErr("\r\033[K"); }
 
 bool ColorOut() {
   static const bool on = ColorOn(STDOUT_FILENO);
@@ -135,7 +156,31 @@ std::string Styled(std::string_view text, Style style, bool on) {
       code = "36";
       break;
   }
-  return std::string("\033[") + code + "m" + std::string(text) + "\033[0m";
+  return StyleMark() + code + "m" + std::string(text) + StyleMark() + "0m";
+}
+
+std::string Rendered(std::string_view text) {
+  if (text.find('\033') == std::string_view::npos) return ForTerminal(text);
+  const std::string& mark = StyleMark();
+  std::string out;
+  for (;;) {
+    const size_t at = text.find(mark);
+    out += ForTerminal(text.substr(0, at));
+    if (at == std::string_view::npos) return out;
+    text.remove_prefix(at + mark.size());
+    const size_t end = std::min(text.find('m'), text.size() - 1) + 1;
+    out += "\033[" + std::string(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+}
+
+std::string Hanging(std::string_view text) {
+  std::vector<std::string> lines = Split(text, '\n');
+  for (size_t i = 1; i < lines.size(); ++i) {
+    const bool indented = lines[i].empty() || lines[i].starts_with(' ');
+    if (!indented) lines[i].insert(0, "  ");
+  }
+  return Join(lines, "\n");
 }
 
 int TerminalWidth() {
@@ -149,19 +194,21 @@ int TerminalWidth() {
 
 void PrintError(const Error& error) {
   FlushOut();
-  std::string text = Styled("error:", Style::kRed, ColorErr()) + " " + error.message + "\n";
+  std::string text =
+      Styled("error:", Style::kRed, ColorErr()) + " " + Hanging(error.message) + "\n";
   if (!error.hint.empty()) {
-    text += "\n" + Styled("hint:", Style::kCyan, ColorErr()) + " " + error.hint + "\n";
+    text += "\n" + Styled("hint:", Style::kCyan, ColorErr()) + " " + Hanging(error.hint) + "\n";
   }
   PrintErr(text);
 }
 
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+  for (Column& column : columns_) column.title = OneLine(column.title);
+}
+
 void Table::Add(std::vector<std::string> cells) {
   TENON_CHECK(cells.size() == columns_.size());
-  for (std::string& cell : cells) {
-    std::replace_if(
-        cell.begin(), cell.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
-  }
+  for (std::string& cell : cells) cell = OneLine(cell);
   rows_.push_back(std::move(cells));
 }
 
@@ -233,23 +280,23 @@ void JsonList::Add(const json::Value& value) {
     queried_.push_back(value);
     return;
   }
-  PrintOut(empty_ ? "[\n  " : ",\n  ");
-  PrintOut(json::PrintPretty(value, ColorJson(session_), /*depth=*/1));
+  PrintJsonText(empty_ ? "[\n  " : ",\n  ");
+  PrintJsonText(json::PrintPretty(value, ColorJson(session_), /*depth=*/1));
   empty_ = false;
 }
 
 void JsonList::End() {
   if (session_.query) return PrintQueried(session_, queried_);
-  PrintOut(empty_ ? "[]\n" : "\n]\n");
+  PrintJsonText(empty_ ? "[]\n" : "\n]\n");
 }
 
 void PrintListing(const Session& session, const json::Value& value, const Table& table) {
   if (session.query) {
     PrintQueried(session, value);
   } else if (session.PrintsJson()) {
-    PrintOut(json::PrintPretty(value, ColorJson(session)) + "\n");
+    PrintJsonText(json::PrintPretty(value, ColorJson(session)) + "\n");
   } else if (session.globals.output == "tsv") {
-    PrintOut(table.ToTsv());
+    PrintData(table.ToTsv());
   } else {
     PrintOut(table.ToText(::isatty(STDOUT_FILENO) == 1 ? TerminalWidth() : 0, ColorOut()));
   }

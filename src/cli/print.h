@@ -10,23 +10,41 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "base/terminal.h"
 #include "cli/session.h"
 
 namespace tenon::cli {
 
-// Writes to standard output. A broken pipe is a quiet success: the program exits with 0 at once.
-// Any other failure (a full disk behind a redirection) is said on standard error and exits with 1.
+// Everything that goes to a terminal goes through one of these (tests/checks/test_printing.py fails
+// on another way). A broken pipe of standard output is a quiet success: the program exits with 0 at
+// once. Any other failure (a full disk behind a redirection) is said on standard error and exits
+// with 1. Failures of standard error are nobody's business.
+//
+// For people. Whatever is in `text` besides the styles of Styled() goes through ForTerminal().
 void PrintOut(std::string_view text);
-void FlushOut();
-// Writes to standard error; failures are nobody's business.
 void PrintErr(std::string_view text);
+// For programs: as it is, unless standard output is a terminal.
+void PrintData(std::string_view text);
+// What the printer of base/json.h has made, which escapes what needs it.
+void PrintJsonText(std::string_view text);
+// Exact bytes, for what a script printed or left, and for nothing else.
+void PrintBytes(std::string_view bytes);
+void PrintErrBytes(std::string_view bytes);
+void FlushOut();
+// Back to the beginning of the terminal's line, which becomes empty.
+void WipeErrLine();
 
 // Colours: only on a terminal, and never with NO_COLOR.
 bool ColorOut();
 bool ColorErr();
 enum class Style { kBold, kDim, kRed, kGreen, kYellow, kCyan };
-// The text in that style when `on`, else as it is.
+// The text in that style when `on`, else as it is. Holds a mark that nobody else can make up; the
+// functions above turn it into the terminal's sequence.
 std::string Styled(std::string_view text, Style style, bool on);
+// What PrintOut() and PrintErr() make of a text.
+std::string Rendered(std::string_view text);
+// Lines after the first are indented, so that none of them passes for one of ours.
+std::string Hanging(std::string_view text);
 int TerminalWidth();  // columns of standard output; 80 when it is no terminal
 
 // "error: …", blank line, "hint: …" on standard error.
@@ -40,8 +58,8 @@ struct Column {
 };
 class Table {
  public:
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  // One cell per column. Line breaks and tabs in cells become blanks.
+  explicit Table(std::vector<Column> columns);
+  // One cell per column. Cells and titles go through OneLine().
   void Add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   std::string ToText(int width, bool color) const;

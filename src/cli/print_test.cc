@@ -107,9 +107,39 @@ TEST(Table, TrailingBlanks) {
   for (const std::string& line : Lines(table)) EXPECT_FALSE(line.ends_with(' ')) << line;
 }
 
+TEST(Print, TextFromElsewhereThatSteersTheTerminal) {
+  EXPECT_EQ(Rendered("a\033[31mb\033]0;x\007\r\x7f"), "a\\x1b[31mb\\x1b]0;x\\x07\\x0d\\x7f");
+  EXPECT_EQ(Rendered("\xc2\x9b"
+                     "2J\x9b"
+                     "2J"),
+            "\\x9b2J\xef\xbf\xbd"
+            "2J");
+  EXPECT_EQ(Rendered("\u202egpj.\u2066\u200b\ufeff"), "\\u202egpj.\\u2066\\u200b\\ufeff");
+  EXPECT_EQ(Rendered("a\n\tb"), "a\n\tb");
+}
+
+TEST(Print, ForeignSequencesBesideOurOwnStyles) {
+  const std::string styled = Styled("a\033[1mb", Style::kRed, true) + "\033[0m";
+  EXPECT_EQ(Rendered(styled), "\033[31ma\\x1b[1mb\033[0m\\x1b[0m");
+  // One that repeats how a style begins knows nothing of ours.
+  EXPECT_EQ(Rendered("\0330123456789abcdef[31m").find('\033'), std::string::npos);
+}
+
+TEST(Print, LinesThatPassForOurs) {
+  EXPECT_EQ(Hanging("it failed\nhint: rm -rf /"), "it failed\n  hint: rm -rf /");
+  EXPECT_EQ(Hanging("at\n  [x\n    ^\n"), "at\n  [x\n    ^\n");
+}
+
+TEST(Table, TitleOrCellThatSteersTheTerminal) {
+  Table table({{"A\033[2J\nB"}});
+  table.Add({"\u202e\033[8m"});
+  EXPECT_EQ(Lines(table)[0], "A\\x1b[2J B");
+  EXPECT_EQ(Lines(table)[2], "\\u202e\\x1b[8m");
+}
+
 TEST(Styled, EscapesWithoutATerminal) {
   EXPECT_EQ(Styled("text", Style::kRed, false), "text");
-  EXPECT_EQ(Styled("text", Style::kRed, true), "\033[31mtext\033[0m");
+  EXPECT_EQ(Rendered(Styled("text", Style::kRed, true)), "\033[31mtext\033[0m");
 }
 
 }  // namespace

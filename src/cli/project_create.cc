@@ -56,11 +56,11 @@ void PrintMade(const Session& session, const std::string& folder, const std::str
     PrintValue(session, object);
     return;
   }
-  PrintOut(ForTerminal(folder) + "\n");
+  PrintOut(OneLine(folder) + "\n");
   FlushOut();
   PrintErr(Count(files.size(), "file", "files") + " written; go on with:\n  cd " +
-           ForTerminal(ShellQuote(folder)) + "\n  tenon submit -c local " +
-           (script.empty() ? "SCRIPT.py" : ForTerminal(ShellQuote(script))) + "\n");
+           OneLine(ShellQuote(folder)) + "\n  tenon submit -c local " +
+           (script.empty() ? "SCRIPT.py" : OneLine(ShellQuote(script))) + "\n");
 }
 
 Result<int> Create(Session& session, const CreateOptions& options) {
@@ -70,8 +70,8 @@ Result<int> Create(Session& session, const CreateOptions& options) {
   TENON_TRY_VOID(project::CheckProjectName(options.name));
   if (!options.template_url.empty()) {
     return Invalid("--template-url: templates are not fetched from elsewhere")
-        .WithHint("`git clone " + ForTerminal(options.template_url) + " " +
-                  ForTerminal(ShellQuote(options.name)) +
+        .WithHint("`git clone " + OneLine(options.template_url) + " " +
+                  OneLine(ShellQuote(options.name)) +
                   "` brings that project here, and it works as it is; `tenon project sample list` "
                   "shows what --template knows");
   }

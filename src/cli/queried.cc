@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/terminal.h"
 #include "base/text.h"
 
 namespace tenon::cli {
@@ -24,7 +25,7 @@ std::string Cell(const json::Value& value) {
     std::snprintf(buffer, sizeof buffer, "%.6g", value.get_double());
     return buffer;
   }
-  return ForTerminal(Text(value));
+  return OneLine(Text(value));
 }
 
 std::string Capital(std::string name) {
@@ -39,7 +40,7 @@ Row ToRow(const json::Value& value) {
   if (const json::Object* object = value.if_object()) {
     for (const auto& member : *object) {
       if (member.value().is_structured()) continue;
-      row.emplace_back(Capital(ForTerminal(json::DecodeBytes(member.key()))), &member.value());
+      row.emplace_back(Capital(OneLine(json::DecodeBytes(member.key()))), &member.value());
     }
   } else if (const json::Array* array = value.if_array()) {
     for (const json::Value& element : *array) {
@@ -127,9 +128,9 @@ void PrintQueried(const Session& session, const json::Value& value) {
   }
   const std::string& output = session.globals.output;
   if (session.globals.json || output.empty() || output == "json" || output == "jsonc") {
-    PrintOut(json::PrintPretty(*answer, output == "jsonc" && ColorOut()) + "\n");
+    PrintJsonText(json::PrintPretty(*answer, output == "jsonc" && ColorOut()) + "\n");
   } else if (output == "tsv") {
-    PrintOut(QueriedTsv(*answer));
+    PrintData(QueriedTsv(*answer));
   } else if (const Table table = QueriedTable(*answer); !table.empty()) {
     PrintOut(table.ToText(::isatty(STDOUT_FILENO) == 1 ? TerminalWidth() : 0, ColorOut()));
   }

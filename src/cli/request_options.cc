@@ -63,7 +63,7 @@ std::string UserName(const Session& session) {
 
 void PrintNotices(const project::Resolved& resolved) {
   for (const std::string& notice : resolved.notices) {
-    PrintErr("note: " + ForTerminal(notice) + "\n");
+    PrintErr("note: " + Hanging(notice) + "\n");
   }
 }
 

@@ -3,13 +3,19 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/print.h"
 #include "cli/request_options.h"
 #include "cli/watch.h"
+#include "engine/heal.h"
+#include "engine/runs.h"
 #include "engine/submit.h"
 #include "project/container_keys.h"
+#include "project/password.h"
 
 namespace tenon::cli {
 namespace {
+
+constexpr int kMostTries = 4;
 
 struct Options {
   WatchOptions watch;
@@ -40,8 +46,22 @@ Result<int> Act(Session& session, const Options& options, std::vector<std::strin
   InterruptWatch interrupt;
   TerminalReporter reporter({.quiet = options.watch.quiet, .show_output = !options.watch.quiet});
   const std::vector<engine::Secret> secrets = request.secrets;
-  TENON_TRY(const std::string run_id, engine::Rerun(*context, std::move(request), reporter));
-  return Watch(session, run_id, options.watch, secrets, interrupt, reporter);
+  // Where what is damaged in a store can be had again, if it has not changed since.
+  TENON_TRY(const auto project, session.FindProject());
+  if (project) request.folder = {project->root, project::RedactPassword};
+  for (int tries = 1;; ++tries) {
+    TENON_TRY(const std::string run_id, engine::Rerun(*context, request, reporter));
+    bool damaged = false;
+    auto code = Watch(session, run_id, options.watch, secrets, interrupt, reporter,
+                      tries < kMostTries ? &damaged : nullptr);
+    if (!damaged) return code;
+    TENON_TRY(const journal::RunView failed, engine::GetRun(*context, run_id));
+    auto healed = engine::HealTree(*context, request.folder, failed.spec.tree, request.run_id);
+    if (!healed.ok()) {
+      PrintError(healed.error());
+      return code;
+    }
+  }
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ Result<std::string> FolderFor(Session& session, const journal::RunView& run,
   }
   if (!run.spec.project_id.empty() && run.spec.project_id != project->id) {
     return Invalid("the run " + run.spec.id + " belongs to the project " +
-                   ForTerminal(run.spec.project) + ", not to " + ForTerminal(project->name))
+                   OneLine(run.spec.project) + ", not to " + OneLine(project->name))
         .WithHint("name a folder: tenon restore RUN DIR");
   }
   return project->root;
@@ -73,11 +73,11 @@ void PrintRestored(const Session& session, const engine::Restored& restored,
     PrintListing(session, object, Table({}));
     return;
   }
-  for (const std::string& path : restored.written) PrintOut(ForTerminal(path) + "\n");
+  for (const std::string& path : restored.written) PrintOut(OneLine(path) + "\n");
   FlushOut();
   PrintErr(restored.written.empty() ? "nothing to do: every file is as it was\n"
                                     : Count(restored.written.size(), "file", "files") +
-                                          " written to " + ForTerminal(folder) + "\n");
+                                          " written to " + OneLine(folder) + "\n");
   if (!restored.saved_tree.empty()) {
     PrintErr("what was there before is kept for 30 days: tenon restore " + restored.saved_tree +
              " DIR\n");

@@ -7,12 +7,15 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "engine/artifacts.h"
 #include "engine/git.h"
 
 namespace tenon::cli {
 namespace {
+
+constexpr std::string_view kUnreadable = "unreadable";  // there only when it says something
 
 // Makes values that live in one storage.
 class Maker {
@@ -99,7 +102,7 @@ json::Value MetricToJson(const run::MetricValue& value) {
 }
 
 std::string ShortMetric(const run::MetricValue& value) {
-  if (!std::holds_alternative<double>(value)) return ForTerminal(run::FormatMetric(value));
+  if (!std::holds_alternative<double>(value)) return OneLine(run::FormatMetric(value));
   char buffer[32];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, std::get<double>(value),
                                  std::chars_format::general, 6)
@@ -108,6 +111,7 @@ std::string ShortMetric(const run::MetricValue& value) {
 }
 
 std::string ShownState(const journal::RunView& run) {
+  if (!run.unreadable.empty()) return "unreadable: " + ForTerminal(run.unreadable);
   return std::string(run::StateName(run.state));
 }
 
@@ -130,8 +134,9 @@ json::Object RunToJson(const journal::RunView& run, const json::Storage& storage
       {"run_number", run.spec.number},
       {"script_name", make.Text(run.spec.script)},
       {"start_time_utc", make.TimeOrNull(run.start_us)},
-      {"status", make.Text(ShownState(run))},
+      {"status", make.Text(run.unreadable.empty() ? ShownState(run) : "Unreadable")},
       {"target", make.Text(run.spec.target)},
+      {kUnreadable, make.Text(run.unreadable)},
       {"user_id", make.Text(run.spec.user_id)},
   };
   auto is_fixed = [&](const std::string& name) {
@@ -155,6 +160,7 @@ json::Object RunToJson(const journal::RunView& run, const json::Storage& storage
   };
   for (auto& member : fixed) {
     add_metrics([&](const std::string& name) { return name < member.first; });
+    if (member.first == kUnreadable && run.unreadable.empty()) continue;
     object.emplace(member.first, std::move(member.second));
   }
   add_metrics([](const std::string&) { return true; });

@@ -16,7 +16,7 @@ namespace tenon::cli {
 // beside them. A metric called like a fixed member is `metric.NAME`.
 json::Object RunToJson(const journal::RunView& run, const json::Storage& storage = {});
 
-// The state a listing shows.
+// The state a listing shows; "unreadable: …" with the reason for a run that can't be read.
 std::string ShownState(const journal::RunView& run);
 
 // A metric in a table: numbers with six significant digits, as the Workbench showed them.

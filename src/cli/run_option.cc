@@ -42,8 +42,7 @@ Result<journal::RunView> RunOption::GoAndGet(Session& session, const std::string
     if (!unreachable && !denied && !detached) return std::move(looked).error();
     // What was known last is still worth showing. Here, an index may be read and not written.
     if (unreachable || far) {
-      PrintErr("warning: " + ForTerminal(looked.error().message) +
-               "; this is what was last heard\n");
+      PrintErr("warning: " + Hanging(looked.error().message) + "; this is what was last heard\n");
     }
   }
   TENON_TRY_VOID(engine::RetryAfterRestart(*context, run_id, {}, reporter));

@@ -31,7 +31,7 @@ Result<int> Create(Session& session, const CreateOptions& options) {
                  Table({}));
     return 0;
   }
-  PrintOut("wrote " + ForTerminal(file) + "\n");
+  PrintOut("wrote " + OneLine(file) + "\n");
   return 0;
 }
 
@@ -41,10 +41,10 @@ Result<int> List(Session& session) {
   Table table({{"Name"}, {"Target"}, {"Framework"}, {"File"}});
   for (const project::RunConfigurationEntry& entry : project::ListRunConfigurations(project)) {
     names.emplace_back(json::EncodeBytes(entry.name));
-    table.Add({ForTerminal(entry.name), entry.error ? "(broken)" : ForTerminal(entry.target),
-               ForTerminal(entry.framework), ForTerminal(entry.file)});
+    table.Add({OneLine(entry.name), entry.error ? "(broken)" : OneLine(entry.target),
+               OneLine(entry.framework), OneLine(entry.file)});
     if (entry.error && !session.WantsJson()) {
-      PrintErr("note: " + ForTerminal(entry.error->message) + "\n");
+      PrintErr("note: " + Hanging(entry.error->message) + "\n");
     }
   }
   PrintListing(session, names, table);
@@ -58,7 +58,7 @@ Result<int> Delete(Session& session, const std::string& name) {
     std::vector<std::string> names;
     for (const auto& entry : project::ListRunConfigurations(project)) names.push_back(entry.name);
     const auto near = DidYouMean(name, names);
-    return NotFound("there is no run configuration `" + ForTerminal(name) + "`")
+    return NotFound("there is no run configuration `" + OneLine(name) + "`")
         .WithHint(near            ? "did you mean `" + *near + "`?"
                   : names.empty() ? ""
                                   : "there are: " + Join(names, ", "));
@@ -72,7 +72,7 @@ Result<int> Delete(Session& session, const std::string& name) {
                  Table({}));
     return 0;
   }
-  PrintOut("removed " + ForTerminal(*file) + "\n");
+  PrintOut("removed " + OneLine(*file) + "\n");
   return 0;
 }
 

@@ -19,6 +19,15 @@ namespace tenon::cli {
 namespace {
 
 constexpr size_t kMetricColumns = 4;
+// A table shows at most so many metrics, of at most so many that are looked at.
+constexpr size_t kWorkbenchMetrics = 64;
+constexpr size_t kMetricsOfRun = 1000;
+constexpr size_t kMetricsOfTable = 10'000;
+constexpr size_t kCellBytes = 256;
+
+constexpr const char* kUnreadableHint =
+    "hint: `tenon runs delete ID` removes a run that can't be read; `tenon history rebuild` reads "
+    "its folder again\n";
 
 struct Options {
   std::string path;  // history list --path
@@ -54,6 +63,9 @@ Result<history::RunQuery> MakeQuery(Session& session, const Options& options) {
   query.script = options.script;
   query.target = options.target;
   query.include_hidden = options.hidden;
+  // Nobody knows the script, target or tags of a run that can't be read.
+  query.include_unreadable = options.states.empty() && options.script.empty() &&
+                             options.target.empty() && options.tags.empty();
   query.limit = options.limit;
   return query;
 }
@@ -78,15 +90,41 @@ class MetricCells {
  public:
   void Add(const journal::RunView& run) {
     auto& row = rows_.emplace_back();
-    row.reserve(run.series.size());
     for (const auto& [name, summary] : run.series) {
-      MetricColumn& column = columns_.try_emplace(name, columns_.size()).first->second;
+      const auto known = columns_.find(name);
+      if (row.size() == kMetricsOfRun ||
+          (known == columns_.end() && columns_.size() == kMetricsOfTable)) {
+        left_out_ = true;
+        continue;
+      }
+      MetricColumn& column = known != columns_.end()
+                                 ? known->second
+                                 : columns_.try_emplace(name, columns_.size()).first->second;
       const bool number = run::IsNumber(summary.last);
       column.numeric &= number;
       column.numbers += number;
-      row.emplace_back(column.index, ShortMetric(summary.last));
+      ++column.runs;
+      std::string cell = ShortMetric(summary.last);
+      if (cell.size() > kCellBytes) {
+        cell = OneLine(std::string_view(cell).substr(0, kCellBytes)) + "…";
+      }
+      row.emplace_back(column.index, std::move(cell));
     }
   }
+  // The names of the metrics that most runs have, at most `limit`, in alphabetical order.
+  std::vector<std::string> CommonNames(size_t limit) {
+    std::vector<std::string> names = Names();
+    if (names.size() <= limit) return names;
+    left_out_ = true;
+    std::ranges::stable_sort(names, [&](const auto& a, const auto& b) {
+      return columns_.at(a).runs > columns_.at(b).runs;
+    });
+    names.resize(limit);
+    std::ranges::sort(names);
+    return names;
+  }
+  // Whether there are metrics of which nothing is said here.
+  bool left_out() const { return left_out_; }
   std::vector<std::string> Names() const {  // alphabetical
     std::vector<std::string> names;
     for (const auto& [name, column] : columns_) names.push_back(name);
@@ -112,28 +150,33 @@ class MetricCells {
     size_t index;
     bool numeric = true;
     size_t numbers = 0;
+    size_t runs = 0;
   };
+  bool left_out_ = false;
   std::map<std::string, MetricColumn> columns_;
   std::vector<std::vector<std::pair<size_t, std::string>>> rows_;
 };
 
 std::string Capital(std::string name) {
   if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 32);
-  return ForTerminal(name);
+  return OneLine(name);
 }
 
 // Reference § 12: the metrics, then five columns.
-Result<Table> WorkbenchTable(history::HistoryStore& store, const history::RunQuery& query) {
+Result<Table> WorkbenchTable(history::HistoryStore& store, const history::RunQuery& query,
+                             bool* unreadable) {
   MetricCells metrics;
   std::vector<std::vector<std::string>> rest;
   TENON_TRY_VOID(store.Visit(query, [&](const history::RunRow& run) {
     metrics.Add(run);
     rest.push_back({run.end_us ? FormatDuration(run.duration_us) : "", run.spec.id,
-                    ForTerminal(run.spec.script), run.start_us ? FormatUtc(run.start_us) : "",
+                    OneLine(run.spec.script), run.start_us ? FormatUtc(run.start_us) : "",
                     ShownState(run)});
+    *unreadable |= !run.unreadable.empty();
     return Status();
   }));
-  const std::vector<std::string> names = metrics.Names();
+  const std::vector<std::string> names = metrics.CommonNames(kWorkbenchMetrics);
+  if (metrics.left_out()) PrintErr("note: the table leaves metrics out; --json has all of them\n");
   std::vector<Column> columns;
   for (const std::string& name : names) columns.push_back({Capital(name), metrics.Numeric(name)});
   for (const char* title : {"Duration", "Run_id", "Script_name", "Start_time_utc", "Status"}) {
@@ -150,7 +193,7 @@ Result<Table> WorkbenchTable(history::HistoryStore& store, const history::RunQue
 
 // For people: number first, at most a few metrics that most runs have.
 Result<Table> PeopleTable(history::HistoryStore& store, const history::RunQuery& query,
-                          int64_t now_us) {
+                          int64_t now_us, bool* unreadable) {
   MetricCells metrics;
   std::vector<std::vector<std::string>> rows;
   TENON_TRY_VOID(store.Visit(query, [&](const history::RunRow& run) {
@@ -158,10 +201,11 @@ Result<Table> PeopleTable(history::HistoryStore& store, const history::RunQuery&
     std::string script = run.spec.script;
     for (const std::string& argument : run.spec.arguments) script += " " + argument;
     const int64_t since = run.start_us ? run.start_us : run.created_us;
-    rows.push_back({std::to_string(run.spec.number), ShownState(run), ForTerminal(script),
-                    ForTerminal(run.spec.target),
+    rows.push_back({run.untold ? "" : std::to_string(run.spec.number), ShownState(run),
+                    OneLine(script), OneLine(run.spec.target),
                     HumanDuration(std::max<int64_t>(0, now_us - since)) + " ago",
                     run.end_us ? HumanDuration(run.duration_us) : "", run.spec.id});
+    *unreadable |= !run.unreadable.empty();
     return Status();
   }));
   std::vector<std::string> names = metrics.Names();
@@ -172,7 +216,7 @@ Result<Table> PeopleTable(history::HistoryStore& store, const history::RunQuery&
   if (names.size() > kMetricColumns) names.resize(kMetricColumns);
   std::vector<Column> columns = {{"Run", true}, {"Status"},  {"Script"},
                                  {"Target"},    {"Started"}, {"Duration"}};
-  for (const std::string& name : names) columns.push_back({ForTerminal(name), true});
+  for (const std::string& name : names) columns.push_back({OneLine(name), true});
   columns.push_back({"Id"});
   Table table(columns);
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -190,13 +234,16 @@ Result<int> List(Session& session, const Options& options, bool workbench) {
   TENON_TRY(const history::RunQuery query, MakeQuery(session, options));
   TENON_TRY(history::HistoryStore * store, context->History());
   if (session.WantsJson()) return PrintJson(session, *store, query);
-  TENON_TRY(const Table table, workbench ? WorkbenchTable(*store, query)
-                                         : PeopleTable(*store, query, context->clock->NowUs()));
+  bool unreadable = false;
+  TENON_TRY(const Table table,
+            workbench ? WorkbenchTable(*store, query, &unreadable)
+                      : PeopleTable(*store, query, context->clock->NowUs(), &unreadable));
   if (table.empty()) {
     PrintErr("no runs yet; `tenon submit train.py` starts one\n");
     return 0;
   }
   PrintListing(session, nullptr, table);
+  if (unreadable) PrintErr(kUnreadableHint);
   return 0;
 }
 
@@ -221,9 +268,9 @@ Result<int> ListLive(Session& session) {
   TENON_TRY_VOID(engine::Refresh(*context, engine::Look::kThere, &reporter));
   history::RunQuery query;
   query.unfinished_only = query.include_hidden = query.include_untracked = true;
+  query.include_unreadable = true;
   TENON_TRY(history::HistoryStore * store, context->History());
   if (session.WantsJson()) return PrintJson(session, *store, query);
-  TENON_TRY(const auto runs, store->List(query));
   Table table({{"Run", true},
                {"Project"},
                {"Status"},
@@ -233,18 +280,22 @@ Result<int> ListLive(Session& session) {
                {"Since"},
                {"Id"}});
   const int64_t now = context->clock->NowUs();
-  for (const auto& run : runs) {
+  bool unreadable = false;
+  TENON_TRY_VOID(store->Visit(query, [&](const history::RunRow& run) {
     const int64_t since = run.start_us ? run.start_us : run.created_us;
-    table.Add({std::to_string(run.spec.number), ForTerminal(run.spec.project), ShownState(run),
-               ForTerminal(run.spec.script), ForTerminal(run.spec.target),
+    table.Add({run.untold ? "" : std::to_string(run.spec.number), OneLine(run.spec.project),
+               ShownState(run), OneLine(run.spec.script), OneLine(run.spec.target),
                run.script ? std::to_string(run.script->process.pid) : "",
                HumanDuration(std::max<int64_t>(0, now - since)), run.spec.id});
-  }
-  if (runs.empty()) {
+    unreadable |= !run.unreadable.empty();
+    return Status();
+  }));
+  if (table.empty()) {
     PrintErr("nothing is running\n");
     return 0;
   }
   PrintListing(session, nullptr, table);
+  if (unreadable) PrintErr(kUnreadableHint);
   return 0;
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> runs;
+  bool force = false;
 };
 
 Result<int> Act(Session& session, const Options& options) {
@@ -24,11 +25,11 @@ Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(engine::Context * context, session.Context());
   json::Array deleted;
   for (const std::string& id : ids) {
-    TENON_TRY_VOID(engine::DeleteRun(*context, id));
+    TENON_TRY_VOID(engine::DeleteRun(*context, id, options.force));
     deleted.emplace_back(json::EncodeBytes(id));
     if (!session.WantsJson()) PrintOut("deleted " + id + "\n");
   }
-  if (session.WantsJson()) PrintOut(json::PrintPretty(deleted) + "\n");
+  if (session.WantsJson()) PrintJsonText(json::PrintPretty(deleted) + "\n");
   PrintErr("files that only " + std::string(ids.size() == 1 ? "this run" : "these runs") +
            " had are removed by `tenon gc`\n");
   return 0;
@@ -45,6 +46,8 @@ Command RunsDeleteCommand() {
       [](CLI::App& app, const std::vector<std::string>&) -> Action {
         auto options = std::make_shared<Options>();
         app.add_option("RUN", options->runs, "Runs: ids, numbers, beginnings of ids")->required();
+        app.add_flag("--force", options->force,
+                     "Also a run whose outputs are not collected: the only copy goes with it");
         return [options](Session& session) { return Act(session, *options); };
       }};
 }

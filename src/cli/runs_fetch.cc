@@ -62,7 +62,7 @@ Result<int> Act(Session& session, const Options& options) {
     }
     fetched.emplace_back(json::EncodeBytes(run_id));
     if (!session.WantsJson()) {
-      PrintOut((options.dry_run ? "would fetch " : "fetched ") + ForTerminal(run_id) + "\n");
+      PrintOut((options.dry_run ? "would fetch " : "fetched ") + OneLine(run_id) + "\n");
     }
   }
   if (session.WantsJson()) PrintValue(session, fetched);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/embedded_samples.h"
 
@@ -70,7 +71,7 @@ Result<const Sample*> FindSample(const std::string& name) {
     names.push_back(sample.name);
   }
   const auto near = DidYouMean(name, names);
-  return NotFound("there is no sample `" + ForTerminal(name) + "`")
+  return NotFound("there is no sample `" + OneLine(name) + "`")
       .WithHint(near ? "did you mean " + *near + "?" : "there are: " + Join(names, ", "));
 }
 

@@ -41,9 +41,9 @@ Result<Meaning> MeaningOf(Session& session, const std::string& word, bool passph
     }
     if (!target.unfinished.empty()) return target.unfinished.front();
   }
-  if (passphrase) return NotFound("there is no target `" + ForTerminal(word) + "` of a machine");
+  if (passphrase) return NotFound("there is no target `" + OneLine(word) + "` of a machine");
   if (word.empty() || word.find_first_of("/#\n") != std::string::npos) {
-    return Invalid("`" + ForTerminal(word) + "` is neither a target nor can it be a secret's name");
+    return Invalid("`" + OneLine(word) + "` is neither a target nor can it be a secret's name");
   }
   return Meaning{word, "", ""};
 }
@@ -83,8 +83,8 @@ Result<int> Set(Session& session, const SetOptions& options) {
   if (session.WantsJson()) {
     PrintListing(session, json::Object{{"name", json::EncodeBytes(meaning.name)}}, Table({}));
   }
-  PrintErr("stored " + ForTerminal(meaning.about.empty() ? meaning.name : meaning.about) + ": " +
-           ForTerminal(store.Where()) + "\n");
+  PrintErr("stored " + OneLine(meaning.about.empty() ? meaning.name : meaning.about) + ": " +
+           OneLine(store.Where()) + "\n");
   return 0;
 }
 
@@ -101,11 +101,11 @@ Result<int> List(Session& session) {
     array.push_back(json::Object{{"name", json::EncodeBytes(entry.name)},
                                  {"about", json::EncodeBytes(entry.about)},
                                  {"set_utc", when}});
-    table.Add({ForTerminal(entry.name), ForTerminal(entry.about), when});
+    table.Add({OneLine(entry.name), OneLine(entry.about), when});
   }
   PrintListing(session, array, table);
   FlushOut();
-  if (!session.WantsJson()) PrintErr(ForTerminal(store.Where()) + "\n");
+  if (!session.WantsJson()) PrintErr(OneLine(store.Where()) + "\n");
   return 0;
 }
 
@@ -126,7 +126,7 @@ Result<int> Remove(Session& session, const std::string& word, bool passphrase) {
   if (session.WantsJson()) {
     PrintListing(session, json::Object{{"removed", json::EncodeBytes(name)}}, Table({}));
   } else {
-    PrintOut("removed " + ForTerminal(name) + "\n");
+    PrintOut("removed " + OneLine(name) + "\n");
   }
   return 0;
 }
@@ -161,14 +161,13 @@ Result<int> Import(Session& session, const std::vector<std::string>& asked) {
     TENON_TRY(const bool done, ImportOne(session, project, name));
     if (!done) {
       if (!asked.empty()) {
-        return NotFound("the file of target `" + ForTerminal(name) +
-                        "` has no password in clear text");
+        return NotFound("the file of target `" + OneLine(name) + "` has no password in clear text");
       }
       continue;
     }
     moved.emplace_back(json::EncodeBytes(name));
     if (!session.WantsJson()) {
-      PrintOut("moved the password of " + ForTerminal(name) + " into the store\n");
+      PrintOut("moved the password of " + OneLine(name) + " into the store\n");
     }
   }
   if (session.WantsJson()) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/terminal.h"
 #include "base/text.h"
 
 namespace tenon::cli {
@@ -96,15 +97,15 @@ std::vector<std::string> DrawableSeries(const journal::RunView& run) {
 
 Status CheckSeries(const journal::RunView& run, const std::string& series) {
   if (run.series.count(series)) return {};
-  Error error = NotFound("the run " + run.spec.id + " has no metric " + ForTerminal(series));
+  Error error = NotFound("the run " + run.spec.id + " has no metric " + OneLine(series));
   std::vector<std::string> names;
   for (const auto& [name, summary] : run.series) names.push_back(name);
   if (auto near = DidYouMean(series, names)) {
-    error.hint = "did you mean " + ForTerminal(*near) + "?";
+    error.hint = "did you mean " + OneLine(*near) + "?";
   } else if (names.empty()) {
     error.hint = "it has none; a script logs them with azureml.logging or tenon.log";
   } else {
-    error.hint = "it has: " + ForTerminal(Join(names, ", "));
+    error.hint = "it has: " + OneLine(Join(names, ", "));
   }
   return error;
 }

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "cli/ask.h"
+#include "engine/private_home.h"
 #include "engine/runs.h"
 #include "project/project.h"
 #include "run/env_vars.h"
@@ -37,6 +38,7 @@ Result<std::string> Session::HomePath() const {
     if (!::getcwd(buffer, sizeof buffer)) return FromErrno("finding the current folder", errno);
     home = JoinPath(buffer, home);
   }
+  engine::KeepHomePrivate(home);
   return home;
 }
 

@@ -44,18 +44,23 @@ std::string Indented(const std::string& text) {
   return out;
 }
 
+// Lines after the first stand behind so many blanks: under the notice they belong to.
+std::string Deeper(const std::string& text, size_t blanks) {
+  return Join(Split(ForTerminal(text), '\n'), "\n" + std::string(blanks, ' '));
+}
+
 std::string TagLine(const journal::RunView& run) {
   std::vector<std::string> tags;
   for (const auto& [name, value] : run.tags) {
-    tags.push_back(ForTerminal(value.empty() ? name : name + "=" + value));
+    tags.push_back(OneLine(value.empty() ? name : name + "=" + value));
   }
   return Join(tags, ", ");
 }
 
 std::string ProofLine(const run::Proof& proof) {
   std::string text = std::to_string(proof.left) + " left, " + std::to_string(proof.ended) +
-                     " ended (looked by " + proof.method + ")";
-  if (!proof.remark.empty()) text += "; " + ForTerminal(proof.remark);
+                     " ended (looked by " + OneLine(proof.method) + ")";
+  if (!proof.remark.empty()) text += "; " + OneLine(proof.remark);
   return text;
 }
 
@@ -64,9 +69,9 @@ std::string Head(const journal::RunView& run, const PageOptions& options) {
                      std::to_string(run.spec.number) + "]  " +
                      Styled(ShownState(run), StateStyle(run.state), options.color) + "\n";
   Facts facts;
-  facts.Add("Name", ForTerminal(run.name));
-  facts.Add("Project", ForTerminal(run.spec.project));
-  facts.Add("Script", ForTerminal(CommandLine(run)));
+  facts.Add("Name", OneLine(run.name));
+  facts.Add("Project", OneLine(run.spec.project));
+  facts.Add("Script", OneLine(CommandLine(run)));
   facts.Add("Status", ShownState(run) + (run.reason.empty() ? "" : ": " + ForTerminal(run.reason)));
   if (run.end && run.end->exit_code) facts.Add("Exit code", std::to_string(*run.end->exit_code));
   if (run.created_us) facts.Add("Submitted", TimeLine(run.created_us, options.now_us));
@@ -76,13 +81,13 @@ std::string Head(const journal::RunView& run, const PageOptions& options) {
   if (!run::IsFinal(run.state) && run.last_heard_us) {
     facts.Add("Last heard", TimeLine(run.last_heard_us, options.now_us));
   }
-  facts.Add("Target", ForTerminal(run.spec.target));
-  facts.Add("Run configuration", ForTerminal(run.spec.run_configuration));
-  facts.Add("Python", ForTerminal(run.spec.python));
-  facts.Add("Git", ForTerminal(GitLine(run)));
+  facts.Add("Target", OneLine(run.spec.target));
+  facts.Add("Run configuration", OneLine(run.spec.run_configuration));
+  facts.Add("Python", OneLine(run.spec.python));
+  facts.Add("Git", OneLine(GitLine(run)));
   facts.Add("CommitId", run.spec.kept_tree.substr(0, 40));
   facts.Add("Rerun of", run.spec.rerun_of);
-  facts.Add("Secrets", ForTerminal(Join(run.spec.secret_names, ", ")));
+  facts.Add("Secrets", OneLine(Join(run.spec.secret_names, ", ")));
   facts.Add("Tags", TagLine(run));
   facts.Add("Note", ForTerminal(run.note));
   if (run.end && run.end->peak_rss_bytes > 0) {
@@ -96,11 +101,11 @@ std::string EnvironmentText(const journal::RunView& run, const PageOptions& opti
   if (!run.environment) return "";
   const run::EnvironmentReady& ready = *run.environment;
   Facts facts;
-  facts.Add("Kind", ForTerminal(ready.kind) + (ready.reused ? "" : ", made for this run"));
-  facts.Add("Name", ForTerminal(ready.name));
-  facts.Add("Key", ready.key);
-  if (ready.base != ready.name) facts.Add("Base", ForTerminal(ready.base));
-  facts.Add("Python", ForTerminal(ready.python_version));
+  facts.Add("Kind", OneLine(ready.kind) + (ready.reused ? "" : ", made for this run"));
+  facts.Add("Name", OneLine(ready.name));
+  facts.Add("Key", OneLine(ready.key));
+  if (ready.base != ready.name) facts.Add("Base", OneLine(ready.base));
+  facts.Add("Python", OneLine(ready.python_version));
   if (!ready.key.empty()) {
     facts.Add("Packages",
               std::to_string(ready.packages.size()) + "  (tenon env show " + run.spec.id + ")");
@@ -111,9 +116,9 @@ std::string EnvironmentText(const journal::RunView& run, const PageOptions& opti
 std::string ContainerText(const journal::RunView& run, const PageOptions& options) {
   if (!run.container) return "";
   Facts facts;
-  facts.Add("Engine", ForTerminal(run.container->engine));
-  facts.Add("Image", ForTerminal(run.container->image));
-  facts.Add("Name", ForTerminal(run.container->name));
+  facts.Add("Engine", OneLine(run.container->engine));
+  facts.Add("Image", OneLine(run.container->image));
+  facts.Add("Name", OneLine(run.container->name));
   return Heading("Container", options) + facts.ToText();
 }
 
@@ -121,7 +126,7 @@ std::string Parameters(const journal::RunView& run, const PageOptions& options) 
   if (run.spec.parameters.empty()) return "";
   Facts facts;
   for (const auto& [name, value] : run.spec.parameters) {
-    facts.Add(ForTerminal(name), value.empty() ? "''" : ForTerminal(value));
+    facts.Add(OneLine(name), value.empty() ? "''" : OneLine(value));
   }
   return Heading("Parameters", options) + facts.ToText();
 }
@@ -130,9 +135,9 @@ std::string Steps(const journal::RunView& run, const PageOptions& options) {
   if (run.steps.empty()) return "";
   Facts facts;
   for (const run::Step& step : run.steps) {
-    facts.Add(ForTerminal(step.name),
+    facts.Add(OneLine(step.name),
               HumanDuration(step.duration_us) +
-                  (step.detail.empty() ? "" : "  (" + ForTerminal(step.detail) + ")"));
+                  (step.detail.empty() ? "" : "  (" + OneLine(step.detail) + ")"));
   }
   return Heading("Steps", options) + facts.ToText();
 }
@@ -146,11 +151,11 @@ std::string Notices(const journal::RunView& run, const PageOptions& options) {
                    : notice.level == run::Level::kWarning ? "warning:"
                                                           : "error:",
                    info ? Style::kCyan : Style::kYellow, options.color) +
-            " " + ForTerminal(notice.text) + "\n";
-    if (!notice.hint.empty()) text += "        " + ForTerminal(notice.hint) + "\n";
+            " " + Deeper(notice.text, 4) + "\n";
+    if (!notice.hint.empty()) text += "        " + Deeper(notice.hint, 8) + "\n";
   }
   if (run.gap.stdout_bytes + run.gap.stderr_bytes + run.gap.records > 0) {
-    text += "  warning: recording stopped for a while (" + ForTerminal(run.gap.reason) +
+    text += "  warning: recording stopped for a while (" + OneLine(run.gap.reason) +
             "): " + HumanBytes(run.gap.stdout_bytes + run.gap.stderr_bytes) + " of output and " +
             Count(run.gap.records, "record", "records") + " are not on record\n";
   }
@@ -170,7 +175,7 @@ std::string Metrics(const journal::RunView& run,
   for (const auto& [name, summary] : run.series) {
     const bool numeric = summary.numbers > 0;
     const auto curve = curves.find(name);
-    table.Add({ForTerminal(name), MetricCell(summary.last), numeric ? ShortMetric(summary.min) : "",
+    table.Add({OneLine(name), MetricCell(summary.last), numeric ? ShortMetric(summary.min) : "",
                numeric ? ShortMetric(summary.max) : "", std::to_string(summary.count),
                curve == curves.end() ? "" : DrawSparkline(curve->second, kSparklineWidth)});
   }
@@ -184,7 +189,7 @@ std::string Charts(const std::map<std::string, std::vector<ChartPoint>>& curves,
     const auto curve = curves.find(name);
     if (curve == curves.end()) continue;
     const std::string chart =
-        DrawChart(Styled(ForTerminal(name), Style::kCyan, options.color), curve->second,
+        DrawChart(Styled(OneLine(name), Style::kCyan, options.color), curve->second,
                   std::min(options.width - 2, kChartWidth), kChartHeight);
     if (!chart.empty()) text += "\n" + Indented(chart);
   }
@@ -194,7 +199,7 @@ std::string Charts(const std::map<std::string, std::vector<ChartPoint>>& curves,
 std::string Outputs(const journal::RunView& run, const PageOptions& options) {
   Facts facts;
   for (size_t i = 0; i < std::min(run.artifacts.size(), kOutputsShown); ++i) {
-    facts.Add(ForTerminal(run.artifacts[i].path), HumanBytes(run.artifacts[i].size));
+    facts.Add(OneLine(run.artifacts[i].path), HumanBytes(run.artifacts[i].size));
   }
   std::string text = facts.ToText();
   if (run.artifacts.size() > kOutputsShown) {
@@ -289,7 +294,7 @@ json::Object DetailsToJson(const journal::RunView& run) {
   if (run.end && run.end->peak_rss_bytes > 0) details["peak_rss_bytes"] = run.end->peak_rss_bytes;
   if (run.end && run.end->proof) {
     const run::Proof& proof = *run.end->proof;
-    details["proof"] = json::Object{{"method", proof.method},
+    details["proof"] = json::Object{{"method", json::EncodeBytes(proof.method)},
                                     {"ended", proof.ended},
                                     {"left", proof.left},
                                     {"unseen", proof.unseen},

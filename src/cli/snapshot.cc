@@ -74,9 +74,9 @@ json::Object ToJson(const engine::FrozenNow& frozen, const std::string& folder) 
 Status PrintFiles(const Session& session, engine::Context& context, const std::string& tree) {
   Table table({{"Mode"}, {"Size", true}, {"Path"}});
   TENON_TRY_VOID(engine::ListTree(context, tree, [&](const engine::FrozenFile& file) {
-    std::string path = ForTerminal(file.path);
+    std::string path = OneLine(file.path);
     if (file.kind == "folder") path += "/";
-    if (file.kind == "symlink") path += " -> " + ForTerminal(file.target);
+    if (file.kind == "symlink") path += " -> " + OneLine(file.target);
     table.Add({ModeText(file.mode), file.kind == "folder" ? "" : std::to_string(file.size), path});
     return Status();
   }));
@@ -93,10 +93,10 @@ void PrintSummary(const engine::FrozenNow& frozen) {
   if (frozen.ignored > 0) text += ", " + std::to_string(frozen.ignored) + " ignored";
   PrintErr(text + "; " + HumanDuration(frozen.duration_us) + "\n");
   for (const std::string& path : frozen.skipped) {
-    PrintErr("left out, because it is no file, folder or symlink: " + ForTerminal(path) + "\n");
+    PrintErr("left out, because it is no file, folder or symlink: " + OneLine(path) + "\n");
   }
   for (const auto& [path, size] : frozen.large) {
-    PrintErr("large: " + ForTerminal(path) + ", " + HumanBytes(size) + "\n");
+    PrintErr("large: " + OneLine(path) + ", " + HumanBytes(size) + "\n");
   }
 }
 

@@ -82,7 +82,7 @@ Result<SshConfigEntry> EntryFor(const engine::Context& context, const HostRecord
   std::map<std::string, std::string> own = AskSsh(host.address);
   SshConfigEntry entry;
   entry.host = name;
-  entry.remark = "target " + ForTerminal(host.target) + " of " + ForTerminal(host.project_root);
+  entry.remark = "target " + OneLine(host.target) + " of " + OneLine(host.project_root);
   std::replace(entry.remark.begin(), entry.remark.end(), '\n', ' ');  // or it would be settings
   const auto add = [&](const char* keyword, const std::string& value) {
     if (!value.empty()) entry.settings.emplace_back(keyword, value);
@@ -113,7 +113,7 @@ Status Write(const Options& options, const std::string& text, const Environment&
   const std::string changed = WithIncludeLine(old, kInclude);
   if (!options.yes && changed != old) {
     TENON_TRY(const bool yes, AskYes("add the line `" + std::string(kInclude) + "` at the top of " +
-                                         ForTerminal(config) + "?",
+                                         OneLine(config) + "?",
                                      "--yes"));
     if (!yes) return Invalid("nothing was changed");
   }
@@ -163,7 +163,7 @@ Result<int> Act(Session& session, const Options& options) {
   }
   const std::string text = SshConfigText(entries);
   if (!options.write) {
-    PrintOut(text);
+    PrintData(text);
     return 0;
   }
   TENON_TRY_VOID(Write(options, text, session.environment));

@@ -20,7 +20,7 @@ Result<int> Act(Session& session, const RunOption& option) {
   }
   // Programs of the time take the second word of the RunId line and the third of the state line.
   std::string text = "RunId: " + run.spec.id + "\nstate : " + ShownState(run) + "\n";
-  if (!run.reason.empty()) text += "reason : " + ForTerminal(run.reason) + "\n";
+  if (!run.reason.empty()) text += "reason : " + Hanging(run.reason) + "\n";
   if (run.end && run.end->exit_code)
     text += "exit code : " + std::to_string(*run.end->exit_code) + "\n";
   if (run.duration_us > 0) text += "duration : " + FormatDuration(run.duration_us) + "\n";

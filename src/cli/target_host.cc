@@ -24,7 +24,7 @@ constexpr size_t kManyUsers = 32;
 Result<HostRecord> FromFile(const project::Project& project, const project::Target& target) {
   const project::TargetType* type = project::FindTargetType(target.type.value);
   if (type == nullptr || type->host == project::HostKind::kHere) {
-    return Invalid("target `" + ForTerminal(target.name) + "` is this machine");
+    return Invalid("target `" + OneLine(target.name) + "` is this machine");
   }
   if (!target.wrong_types.empty()) return target.wrong_types.front();
   if (!target.unfinished.empty()) return target.unfinished.front();
@@ -91,7 +91,7 @@ bool SaysTheSame(const HostRecord& a, const HostRecord& b) {
 Status TakeClearText(Session& session, const project::Project& project,
                      const project::Target& target, const HostRecord& host) {
   if (target.password.value != project::PasswordForm::kClearText) return {};
-  PrintErr("warning: " + ForTerminal(target.password.origin.Text()) +
+  PrintErr("warning: " + OneLine(target.password.origin.Text()) +
            ": the password stands there in clear text; `tenon secrets import " +
            ShellQuote(target.name) + "` moves it into your encrypted store\n");
   TENON_TRY(const auto password, project::ReadClearTextPassword(project, target.name));
@@ -119,14 +119,14 @@ Status CheckFingerprintOption(const std::string& text) {
                                      "0123456789+/",
                                      7) == std::string::npos;
   if (good) return {};
-  return Invalid("--host-key: `" + ForTerminal(text) + "` is not a fingerprint")
+  return Invalid("--host-key: `" + OneLine(text) + "` is not a fingerprint")
       .WithHint(
           "write SHA256:… as `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` shows it on "
           "the machine");
 }
 
 std::string Place(const HostRecord& host) {
-  return ForTerminal(host.address) + (host.port != 0 ? ":" + std::to_string(host.port) : "");
+  return OneLine(host.address) + (host.port != 0 ? ":" + std::to_string(host.port) : "");
 }
 
 Status Decide(const HostKeyOptions& options, const engine::HostKey& key, const HostRecord& host) {
@@ -167,7 +167,7 @@ Error WithOwnKey(Error error, const HostRecord& host) {
   error.message += "; the machine does not know the key of this target yet";
   const auto line = ReadFile(host.identity_file + ".pub", 64 << 10);
   if (line.ok()) {
-    error.hint = "append this line to ~/.ssh/authorized_keys there: " + ForTerminal(Trim(*line));
+    error.hint = "append this line to ~/.ssh/authorized_keys there: " + OneLine(Trim(*line));
   }
   return error;
 }
@@ -279,7 +279,7 @@ Result<HostRecord> KnownHostForTarget(Session& session, const project::Project& 
                                       const project::Target& target) {
   TENON_TRY(HostRecord host, HostForTarget(session, project, target));
   if (!host.host_key.empty()) return host;
-  return Denied("the machine of target `" + ForTerminal(target.name) + "` (" + Place(host) +
+  return Denied("the machine of target `" + OneLine(target.name) + "` (" + Place(host) +
                 ") is not known here yet: nobody has agreed to its host key")
       .WithHint("`tenon computetarget test " + ShellQuote(target.name) +
                 "` shows the key, asks, and looks at the machine");
@@ -341,7 +341,7 @@ std::string FactsText(const HostRecord& host) {
   const json::Object& facts = host.facts;
   Facts lines;
   const auto add = [&](const char* what, const std::string& value) {
-    lines.Add(what, ForTerminal(value));
+    lines.Add(what, OneLine(value));
   };
   add("machine", host.address);
   const auto text = [&](const char* key) { return json::DecodeBytes(json::GetString(facts, key)); };
@@ -355,6 +355,8 @@ std::string FactsText(const HostRecord& host) {
   const auto free = static_cast<uint64_t>(json::GetInt(facts, "disk_free_bytes"));
   add("disk", HumanBytes(free) + " free of " + bytes("disk_total_bytes") +
                   (host.root.empty() ? "" : " (" + host.root + ")"));
+  add("home folder",
+      text("home_problem").empty() ? "" : "nothing can be made in it: " + text("home_problem"));
   add("login shell",
       text("shell") + (text("login_problem").empty()
                            ? ""

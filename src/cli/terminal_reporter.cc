@@ -42,14 +42,14 @@ const std::atomic<bool>& InterruptWatch::stop() const { return g_stop; }
 TerminalReporter::~TerminalReporter() { ClearProgress(); }
 
 void TerminalReporter::ClearProgress() {
-  if (progress_shown_) PrintErr("\r\033[K");
+  if (progress_shown_) WipeErrLine();
   progress_shown_ = false;
 }
 
 void TerminalReporter::Say(std::string_view line) {
   if (options_.quiet) return;
   ClearProgress();
-  PrintErr((at_line_start_ ? "" : "\n") + std::string(line) + "\n");
+  PrintErr((at_line_start_ ? "" : "\n") + Hanging(line) + "\n");
   at_line_start_ = true;
 }
 
@@ -83,8 +83,8 @@ void TerminalReporter::OnNotice(const run::Notice& notice) {
                             : notice.level == run::Level::kWarning ? "warning:"
                                                                    : "error:",
                             info ? Style::kCyan : Style::kYellow, ColorErr());
-  line += " " + ForTerminal(notice.text);
-  if (!notice.hint.empty()) line += " (" + ForTerminal(notice.hint) + ")";
+  line += " " + notice.text;
+  if (!notice.hint.empty()) line += " (" + notice.hint + ")";
   Say(line);
   if (notice.level == run::Level::kError) last_error_ = notice.text;
 }
@@ -99,11 +99,11 @@ void TerminalReporter::OnOutput(run::Stream stream, std::string_view bytes, int6
   if (!options_.show_output || bytes.empty()) return;
   ClearProgress();
   if (stream == run::Stream::kStdout) {
-    PrintOut(bytes);
+    PrintBytes(bytes);
     FlushOut();
     if (::isatty(STDOUT_FILENO) == 1) at_line_start_ = bytes.back() == '\n';
   } else {
-    PrintErr(bytes);
+    PrintErrBytes(bytes);
     at_line_start_ = bytes.back() == '\n';
   }
 }
@@ -131,7 +131,7 @@ void TerminalReporter::OnEnd(const run::End& end) {
   if (!end.reason.empty() && end.reason == last_error_) {
     line += ", as said above";  // which may be twenty lines of a tool's own words
   } else if (!end.reason.empty()) {
-    line += ": " + ForTerminal(end.reason);
+    line += ": " + end.reason;
   } else if (!good && end.exit_code) {
     line += ": exit code " + std::to_string(*end.exit_code);
   }
@@ -156,7 +156,7 @@ void TerminalReporter::OnLink(int64_t silent_us, const std::string& why) {
   } else if (link_lost_ && now - link_told_us_ < kTellLinkAgainUs) {
     return;
   } else {
-    Say(line + (why.empty() ? "" : " (" + ForTerminal(why) + ")"));
+    Say(line + (why.empty() ? "" : " (" + OneLine(why) + ")"));
   }
   link_lost_ = true;
   link_told_us_ = now;
@@ -173,7 +173,7 @@ void TerminalReporter::OnEnvironment(const run::EnvironmentReady& environment) {
     line += ", " + Count(environment.packages.size(), "package", "packages");
   }
   if (environment.bytes > 0) line += ", " + HumanBytes(environment.bytes);
-  Say(Styled(line + " (" + ForTerminal(environment.name) + ")", Style::kDim, ColorErr()));
+  Say(Styled(line + " (" + OneLine(environment.name) + ")", Style::kDim, ColorErr()));
 }
 
 bool TerminalReporter::IsProgressDue(std::string_view what, int64_t now_us) {
@@ -187,7 +187,12 @@ bool TerminalReporter::IsProgressDue(std::string_view what, int64_t now_us) {
 void TerminalReporter::DrawProgress(const std::string& line) {
   const int64_t now = SystemClock().MonotonicUs();
   progress_drawn_us_ = now;
-  PrintErr((at_line_start_ ? "\r\033[K" : "\n") + line);
+  if (at_line_start_) {
+    WipeErrLine();
+  } else {
+    PrintErr("\n");
+  }
+  PrintErr(OneLine(line));
   at_line_start_ = true;
   progress_shown_ = true;
 }
@@ -195,8 +200,8 @@ void TerminalReporter::DrawProgress(const std::string& line) {
 void TerminalReporter::OnFarProgress(const run::Progress& progress) {
   if (options_.quiet) return;
   const int64_t now = SystemClock().MonotonicUs();
-  std::string line = ForTerminal(progress.step);
-  std::string detail = ForTerminal(progress.detail);
+  std::string line = OneLine(progress.step);
+  std::string detail = OneLine(progress.detail);
   if (progress.total > 0) {
     detail += (detail.empty() ? "" : ", ") + HumanBytes(progress.done) + " of " +
               HumanBytes(progress.total);

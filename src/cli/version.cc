@@ -25,7 +25,7 @@ Result<int> Act(Session& session) {
     return 0;
   }
   PrintOut("tenon     " TENON_VERSION "\nprotocol  " + std::to_string(run::kProtocol) +
-           "\nrunner    " + runner.substr(0, 12) + "\nhome      " + ForTerminal(home) + "\n");
+           "\nrunner    " + runner.substr(0, 12) + "\nhome      " + OneLine(home) + "\n");
   return 0;
 }
 

@@ -4,12 +4,14 @@
 #include <CLI/CLI.hpp>
 
 #include "base/file.h"
+#include "base/regular_file.h"
 #include "base/text.h"
 #include "cli/print.h"
 #include "engine/follow.h"
 #include "engine/idle.h"
 #include "engine/retry.h"
 #include "engine/runs.h"
+#include "run/damage.h"
 
 namespace tenon::cli {
 namespace {
@@ -19,7 +21,7 @@ void PrintRunId(const Session& session, const std::string& run_id, const std::st
   if (session.query) {
     PrintValue(session, answer);
   } else if (session.WantsJson()) {
-    PrintOut(json::Print(answer) + "\n");
+    PrintJsonText(json::Print(answer) + "\n");
   } else {
     PrintOut(run_id + "\n");
   }
@@ -31,7 +33,12 @@ void SayIfStillOn(engine::Context& context, const std::string& run_id) {
   const auto host = engine::HostOfRun(context, run_id);
   if (!host.ok() || host->empty()) return;
   const auto record = engine::ReadHost(context.home, *host);
-  if (record.ok()) PrintErr(engine::IdleWords(*record) + "\n");
+  if (!record.ok()) return;
+  // A machine that can't be asked is still on for all we know.
+  const auto place = context.At(*host);
+  const auto busy = place.ok() ? engine::LookForRuns(*place)
+                               : Result<std::vector<std::string>>(std::vector<std::string>{});
+  PrintErr(engine::IdleWords(*record, busy.ok() ? *busy : std::vector<std::string>{}) + "\n");
 }
 
 }  // namespace
@@ -43,7 +50,7 @@ void AddWatchOptions(CLI::App& app, WatchOptions* options) {
 
 Result<int> Watch(Session& session, const std::string& run_id, const WatchOptions& options,
                   const std::vector<engine::Secret>& secrets, const InterruptWatch& interrupt,
-                  TerminalReporter& reporter) {
+                  TerminalReporter& reporter, bool* damaged) {
   TENON_TRY(engine::Context * context, session.Context());
   if (options.detach) {
     if (!options.workbench || session.WantsJson()) PrintRunId(session, run_id, "Starting");
@@ -65,7 +72,15 @@ Result<int> Watch(Session& session, const std::string& run_id, const WatchOption
   }
   if (auto status = engine::RefreshRun(*context, run_id); !status.ok()) {
     PrintErr("warning: the run is recorded, but the index was not updated: " +
-             status.error().message + "\n");
+             OneLine(status.error().message) + "\n");
+  }
+  if (damaged != nullptr && run::IsDamagedSnapshot(*followed.end)) {
+    *damaged = true;
+    reporter.OnNotice({run::Level::kWarning,
+                       "files of the snapshot are damaged in the store; what the project still has "
+                       "of them is put there again, and the run is started anew",
+                       ""});
+    return followed.end->exit_code.value_or(1);
   }
   if (session.WantsJson())
     PrintRunId(session, run_id, std::string(run::StateName(followed.end->state)));
@@ -92,7 +107,7 @@ Result<std::vector<engine::Secret>> ReadSecrets(const std::vector<std::string>& 
     if (equals == std::string::npos) {
       TENON_TRY(secret.value, from_environment(secret.name));
     } else if (word.compare(equals + 1, 1, "@") == 0) {
-      TENON_TRY(secret.value, ReadFile(word.substr(equals + 2), 1u << 20));
+      TENON_TRY(secret.value, ReadStream(word.substr(equals + 2), 1u << 20));
       while (secret.value.ends_with('\n') || secret.value.ends_with('\r')) secret.value.pop_back();
     } else if (word.compare(equals + 1, 1, "$") == 0) {
       TENON_TRY(secret.value, from_environment(word.substr(equals + 2)));

@@ -22,9 +22,11 @@ void AddWatchOptions(CLI::App& app, WatchOptions* options);
 // Follows a run that was just started to its end and returns the exit code of `submit`: the
 // script's, or 130 when Ctrl-C stopped the watching. Prints the run's id as -q and --json promise.
 // A run that is started again because its machine was restarted is watched in its place.
+// `damaged`, if given, is set when the run could not begin because files of its snapshot were
+// damaged in the store of its machine, where they are taken out by now: it can be started anew.
 Result<int> Watch(Session& session, const std::string& run_id, const WatchOptions& options,
                   const std::vector<engine::Secret>& secrets, const InterruptWatch& interrupt,
-                  TerminalReporter& reporter);
+                  TerminalReporter& reporter, bool* damaged = nullptr);
 
 // --secret NAME, NAME=@FILE, NAME=$VAR. kInvalid for a bare value, so that none lands in a history
 // of the shell.

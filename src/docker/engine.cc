@@ -192,15 +192,25 @@ Status Engine::RemoveImage(const std::string& name) {
   return EngineError(*reply).Wrap("removing the image " + name);
 }
 
+Status Engine::Tag(const std::string& image, const std::string& repository,
+                   const std::string& tag) {
+  Call call{.method = "POST", .path = "/images/" + EscapePath(image) + "/tag"};
+  call.query = {{"repo", repository}, {"tag", tag}};
+  auto reply = AskReply(socket_, version_.api, call);
+  if (reply.ok() && reply->ok()) return {};
+  Error error = reply.ok() ? EngineError(*reply) : std::move(reply).error();
+  return std::move(error).Wrap("naming the image " + repository + ":" + tag);
+}
+
 Result<std::string> Engine::Commit(const std::string& container, const std::string& repository,
                                    const std::string& tag, const std::string& comment,
                                    const json::Object& config) {
   Call call{.method = "POST", .path = "/commit", .body = &config, .idle_ms = kSlowCallIdleMs};
-  call.query = {{"container", container},
-                {"repo", repository},
-                {"tag", tag},
-                {"comment", comment},
-                {"pause", "0"}};
+  call.query = {{"container", container}, {"comment", comment}, {"pause", "0"}};
+  if (!repository.empty()) {
+    call.query.emplace_back("repo", repository);
+    call.query.emplace_back("tag", tag);
+  }
   // Podman does not read the body.
   if (version_.name == "Podman") {
     for (std::string& line : DockerfileChanges(config)) {
@@ -209,7 +219,8 @@ Result<std::string> Engine::Commit(const std::string& container, const std::stri
   }
   auto answer = AskObject(socket_, version_.api, call);
   if (!answer.ok()) {
-    return std::move(answer).error().Wrap("making the image " + repository + ":" + tag);
+    return std::move(answer).error().Wrap(
+        repository.empty() ? "making an image" : "making the image " + repository + ":" + tag);
   }
   const std::string id = WholeImageId(json::GetString(*answer, "Id"));
   if (id.empty()) return Corrupt("making an image: the container engine gave no id");

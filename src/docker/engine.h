@@ -112,8 +112,10 @@ class Engine {
               const std::function<bool()>& stopped);
   Result<std::vector<Image>> ListImages(const std::string& label);  // "tenon.env" or "a=b"
   Status RemoveImage(const std::string& name);                      // not there = success
-  // The id of the new image. `config` is a container configuration (Env, Labels, …); what it does
-  // not have is the container's own.
+  // Gives an image (by id) a name. A name that another image has is taken from it.
+  Status Tag(const std::string& image, const std::string& repository, const std::string& tag);
+  // The id of the new image; an empty repository gives it no name. `config` is a container
+  // configuration (Env, Labels, …); what it does not have is the container's own.
   Result<std::string> Commit(const std::string& container, const std::string& repository,
                              const std::string& tag, const std::string& comment,
                              const json::Object& config);

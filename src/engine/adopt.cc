@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "engine/attach_host.h"
+#include "engine/claim.h"
 #include "engine/fetch.h"
 #include "engine/mirror.h"
 #include "engine/reach.h"
@@ -17,12 +18,12 @@
 #include "journal/writer.h"
 #include "run/layout.h"
 #include "secrets/store.h"
+#include "snapshot/unpack.h"
 
 namespace tenon::engine {
 namespace {
 
 constexpr size_t kMaxSpec = 32u << 20;
-constexpr int64_t kLargestGap = 1'000'000;
 constexpr int64_t kFirstMs = 1'000'000'000'000;  // 2001: anything smaller is no time in an id
 
 // The time a run's id was made from, so that it stands in listings where it belongs.
@@ -56,29 +57,6 @@ Result<run::RunSpec> SpecThere(const Place& far, const std::string& run_id) {
   return read;
 }
 
-// The number the run had, if it is free here, else the next one.
-Result<int64_t> TakeNumber(Context& context, const run::RunSpec& spec) {
-  const std::string key = Sha256Of(spec.project_id).Hex().substr(0, 32);
-  const std::string path = context.home.number_file(key);
-  TENON_TRY_VOID(MakeDirs(DirName(path), 0700));
-  TENON_TRY(const auto lock, FileLock::Take(path, true));
-  TENON_TRY(const std::string text, ReadFile(path, 64));
-  TENON_TRY(history::HistoryStore * store, context.History());
-  TENON_TRY(const int64_t indexed, store->LastNumber(spec.project_id));
-  const int64_t last = std::max<int64_t>(std::strtoll(text.c_str(), nullptr, 10), indexed);
-  // The machine's word: numbers that leave no room for ours are none.
-  const bool good = spec.number > 0 && spec.number - last < kLargestGap;
-  int64_t number = good ? spec.number : last + 1;
-  if (number <= last) {
-    TENON_TRY(const auto taken, store->IdOfNumber(spec.project_id, number));
-    if (taken) number = last + 1;
-  }
-  if (number <= last) return number;
-  TENON_TRY(const UniqueFd fd, OpenFile(path, O_WRONLY));
-  TENON_TRY_VOID(WriteAllAt(fd.get(), std::to_string(number) + "\n", 0));
-  return number;
-}
-
 // The key of a run that is recorded here; "" = none of that id.
 std::string KeyHere(const std::string& folder) {
   const auto run = journal::FoldRunFolder(folder);
@@ -89,7 +67,8 @@ Status Record(Context& context, const run::RunSpec& spec) {
   const run::RunFolder folder(context.home, spec.id);
   TENON_TRY(const std::string client, context.ClientId());
   TENON_TRY_VOID(EnsureHome(context.home));
-  TENON_TRY_VOID(MakeDirs(folder.path(), 0700));
+  // One without a record is what an earlier try has left.
+  if (!IsDirectory(folder.path())) TENON_TRY_VOID(ClaimRunFolder(context, spec.id));
   const TimeOfId clock(spec.id, context.clock->NowUs());
   TENON_TRY(auto writer, journal::Writer::Open({folder.near_segment(client), spec.key,
                                                 "near-" + client, &clock, /*reserve=*/true}));
@@ -125,15 +104,36 @@ Status CopyJournal(Context& context, const Place& far, const std::string& run_id
   return {};
 }
 
-// The project's files, for `restore` and `rerun`. A machine that has given them up is no obstacle.
-void FetchFiles(Context& context, const Place& far, const run::RunSpec& spec, Reporter& reporter) {
-  if (far.far == nullptr || spec.tree.empty()) return;
-  const auto fetched = FetchTree(context, far, spec.tree, "files of the run", reporter);
-  if (fetched.ok()) return;
+// Clients keep .compute files and git's own to themselves. A tree that has one was not sent by any:
+// it would have `restore` plant a target, or a hook, that is then obeyed here.
+Status CheckComesFromAClient(const snapshot::ObjectStore& objects, const Hash& root) {
+  return snapshot::Walk(objects, root, [](const snapshot::Entry& entry) -> Status {
+    const std::string name = ToLower(BaseName(entry.path));
+    const bool compute = entry.type != snapshot::EntryType::kFolder && name.ends_with(".compute");
+    TENON_EXPECT_PEER(
+        !compute && name != ".git",
+        "the machine's copy has " + ForTerminal(entry.path) + ", which no client sends");
+    return {};
+  });
+}
+
+// The project's files, for `restore`: the tree they are in, "" if they can't be had. A machine that
+// has given them up is no obstacle.
+std::string FetchFiles(Context& context, const Place& far, const run::RunSpec& spec,
+                       Reporter& reporter) {
+  if (far.far == nullptr || spec.tree.empty()) return spec.tree;
+  const auto fetch = [&]() -> Status {
+    TENON_TRY_VOID(FetchTree(context, far, spec.tree, "files of the run", reporter));
+    TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
+    return CheckComesFromAClient(*objects, *Hash::FromHex(spec.tree));
+  };
+  const Status fetched = fetch();
+  if (fetched.ok()) return spec.tree;
   reporter.OnNotice({run::Level::kWarning,
                      spec.id + ": its files could not be fetched, so it cannot be restored here: " +
                          fetched.error().message,
                      ""});
+  return "";
 }
 
 }  // namespace
@@ -167,19 +167,19 @@ Result<Adopted> Adopt(Context& context, const Place& far, const AdoptRequest& re
   }
   spec.host = request.host_id;
   // What only the submitting client kept: its own copy of the files, and the changes since the
-  // commit.
-  spec.kept_tree = spec.tree;
+  // commit. The files come first: what is recorded of them is what is here.
+  TENON_TRY_VOID(EnsureHome(context.home));
+  spec.kept_tree = FetchFiles(context, far, spec, reporter);
   spec.git_diff_object.clear();
   if (!request.project_id.empty()) spec.project_id = request.project_id;
   if (!spec.only_prepare) {
-    TENON_TRY(spec.number, TakeNumber(context, spec));
+    TENON_TRY(spec.number, TakeRunNumber(context, spec.project_id, spec.number));
   }
   TENON_TRY_VOID(Record(context, spec));
   // After this the run is known here; what is still missing comes whenever somebody looks at it.
   TENON_TRY_VOID(CopyJournal(context, far, spec.id));
   TENON_TRY(history::HistoryStore * store, context.History());
   TENON_TRY_VOID(history::IngestRunFolder(*store, spec.id, folder));
-  FetchFiles(context, far, spec, reporter);
   TENON_TRY_VOID(FetchOutputs(context, far, spec.id, reporter));
   return Adopted::kNew;
 }

@@ -2,18 +2,22 @@
 #include "engine/artifacts.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <set>
+#include <algorithm>
+#include <cerrno>
+#include <unordered_set>
 
+#include "base/below.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "engine/fetch.h"
 #include "journal/reader.h"
+#include "run/artifact_name.h"
 #include "run/layout.h"
-#include "snapshot/data_set.h"
 
 namespace tenon::engine {
 namespace {
@@ -82,11 +86,100 @@ Status ReadControlLog(Context& context, const journal::RunView& run,
   return {};
 }
 
+// What is to be written. What a project's folder does not get is noted in `done`.
+Result<std::vector<std::string>> NamesToWrite(Context& context, const journal::RunView& run,
+                                              const DownloadOptions& options, Downloaded* done) {
+  const std::vector<std::string> all = ArtifactNames(run);
+  // The fold has dropped all others.
+  for (const std::string& name : all) {
+    TENON_EXPECT_PEER(
+        run::IsArtifactName(name),
+        "the run " + run.spec.id + " names an artifact as no runner does: " + ForTerminal(name));
+  }
+  std::vector<std::string> names;
+  if (!options.only.empty()) {
+    const std::string name(WithoutDotSlash(options.only));
+    // Asked for first, so that a wrong name makes no folder.
+    if (std::ranges::find(all, name) == all.end()) {
+      TENON_TRY_VOID(ReadArtifact(context, run, name, [](std::string_view) { return Status(); }));
+    }
+    if (options.holds_project && !run::IsOutputName(name)) {
+      return Invalid(ForTerminal(options.folder) +
+                     " holds a project, in which only outputs/ is written to")
+          .WithHint("give another folder, for example -d " +
+                    ShellQuote(JoinPath(options.folder, "outputs")));
+    }
+    names.push_back(name);
+    return names;
+  }
+  for (const std::string& name : all) {
+    if (options.holds_project && !run::IsOutputName(name)) {
+      done->logs_left.push_back(name);
+    } else if (options.holds_project && !options.dot_files && run::HasDotPart(name)) {
+      done->dots_left.push_back(name);
+    } else {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+// outputs/a and outputs/a/b: no folder can hold both.
+Status CheckClashes(const journal::RunView& run, const std::vector<std::string>& names) {
+  const std::unordered_set<std::string_view> files(names.begin(), names.end());
+  for (const std::string_view name : names) {
+    for (size_t slash = name.rfind('/'); slash != std::string_view::npos && slash > 0;
+         slash = name.rfind('/', slash - 1)) {
+      if (!files.contains(name.substr(0, slash))) continue;
+      return Corrupt("the run " + run.spec.id + " names both " +
+                     ForTerminal(name.substr(0, slash)) + " and " + ForTerminal(name) + " as files")
+          .WithHint("--artifact takes one of them");
+    }
+  }
+  return {};
+}
+
+Error InTheWay(const std::string& path) {
+  return Invalid(ForTerminal(path) + ": a folder above it is a symlink or a file here")
+      .WithHint("give another folder with -d");
+}
+
+// Whether an artifact may come to lie below the open folder.
+Status CheckPlace(int root, const std::string& name, const DownloadOptions& options) {
+  const std::string path = JoinPath(options.folder, name);
+  const UniqueFd parent = OpenParentBelow(root, name, /*make=*/false);
+  if (!parent.valid()) {
+    if (errno == ENOENT) return {};
+    if (errno == ELOOP || errno == ENOTDIR) return InTheWay(path);
+    return FromErrno("look at " + ForTerminal(path), errno);
+  }
+  struct stat info;
+  const std::string leaf(BaseName(name));
+  if (::fstatat(parent.get(), leaf.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+    return errno == ENOENT ? Status() : Status(FromErrno("look at " + ForTerminal(path), errno));
+  }
+  if (S_ISDIR(info.st_mode)) {
+    return Invalid(ForTerminal(path) + " is a folder here").WithHint("move it away");
+  }
+  if (options.overwrite) return {};
+  return Invalid(ForTerminal(path) + " is there already").WithHint("--overwrite replaces it");
+}
+
+Status WriteArtifact(Context& context, const journal::RunView& run, int root,
+                     const std::string& name, const DownloadOptions& options) {
+  auto written = WriteFileBelow(root, name, options.overwrite, [&](int fd) {
+    return ReadArtifact(context, run, name,
+                        [fd](std::string_view bytes) { return WriteAll(fd, bytes); });
+  });
+  if (written.ok()) return {};
+  return std::move(written).error().Wrap("write " + ForTerminal(JoinPath(options.folder, name)));
+}
+
 }  // namespace
 
 std::vector<std::string> ArtifactNames(const journal::RunView& run) {
-  std::vector<std::string> names = {"control_log", "control_log.txt", "driver_log",
-                                    "driver_log.txt", "pid.txt"};
+  const auto made_here = run::ArtifactsMadeHere();
+  std::vector<std::string> names(made_here.begin(), made_here.end());
   for (const run::Artifact& artifact : run.artifacts) names.push_back(artifact.path);
   return names;
 }
@@ -96,6 +189,10 @@ Error NoSuchArtifact(const journal::RunView& run, std::string_view name) {
   auto error = NotFound("the run " + run.spec.id + " has no artifact " + ForTerminal(name));
   if (auto near = DidYouMean(name, names)) {
     return std::move(error).WithHint("did you mean " + ForTerminal(*near) + "?");
+  }
+  if (run.outputs_left && name.starts_with("outputs")) {
+    return std::move(error).WithHint("not all of its outputs are collected: tenon runs collect " +
+                                     run.spec.id);
   }
   if (run.artifacts.empty() && name.starts_with("outputs")) {
     return std::move(error).WithHint("nothing of outputs/ is on record; `tenon show " +
@@ -145,49 +242,23 @@ Status ReadArtifact(Context& context, const journal::RunView& run, std::string_v
   return NoSuchArtifact(run, name);
 }
 
-Result<std::vector<std::string>> DownloadArtifacts(Context& context, const journal::RunView& run,
-                                                   const std::string& only,
-                                                   const std::string& folder, bool overwrite) {
-  std::vector<std::string> names;
-  if (only.empty()) {
-    names = ArtifactNames(run);
-  } else {
-    names.emplace_back(WithoutDotSlash(only));
-    // Asks for it first, so that a wrong name makes no folder.
-    const std::vector<std::string> all = ArtifactNames(run);
-    if (std::set<std::string>(all.begin(), all.end()).count(names.front()) == 0) {
-      TENON_TRY_VOID(ReadArtifact(context, run, only, [](std::string_view) { return Status(); }));
-    }
+Result<Downloaded> DownloadArtifacts(Context& context, const journal::RunView& run,
+                                     const DownloadOptions& options) {
+  Downloaded done;
+  TENON_TRY(const std::vector<std::string> names, NamesToWrite(context, run, options, &done));
+  TENON_TRY_VOID(CheckClashes(run, names));
+  if (Exists(options.folder)) {
+    TENON_TRY(const UniqueFd root, OpenFile(options.folder, O_RDONLY | O_DIRECTORY));
+    for (const std::string& name : names) TENON_TRY_VOID(CheckPlace(root.get(), name, options));
   }
+  // After this nothing is known to be in the way.
+  TENON_TRY_VOID(MakeDirs(options.folder));
+  TENON_TRY(const UniqueFd root, OpenFile(options.folder, O_RDONLY | O_DIRECTORY));
   for (const std::string& name : names) {
-    // They come from the machine the run was on.
-    if (!snapshot::CheckDataPath(name).ok()) {
-      return Corrupt("the run " + run.spec.id +
-                     " names an artifact that leads out of the folder: " + ForTerminal(name));
-    }
-    const std::string path = JoinPath(folder, name);
-    if (!overwrite && Exists(path)) {
-      return Invalid(path + " is there already").WithHint("--overwrite replaces it");
-    }
+    TENON_TRY_VOID(WriteArtifact(context, run, root.get(), name, options));
+    done.written.push_back(JoinPath(options.folder, name));
   }
-  std::vector<std::string> written;
-  for (const std::string& name : names) {
-    const std::string path = JoinPath(folder, name);
-    TENON_TRY_VOID(MakeDirs(DirName(path)));
-    const std::string temporary = JoinPath(DirName(path), ".tenon-tmp-" + RandomHex(8));
-    auto status = [&]() -> Status {
-      TENON_TRY(auto fd, OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666));
-      TENON_TRY_VOID(ReadArtifact(
-          context, run, name, [&](std::string_view bytes) { return WriteAll(fd.get(), bytes); }));
-      return RenameFile(temporary, path);
-    }();
-    if (!status.ok()) {
-      (void)RemoveFile(temporary);
-      return std::move(status).error();
-    }
-    written.push_back(path);
-  }
-  return written;
+  return done;
 }
 
 }  // namespace tenon::engine

@@ -28,12 +28,26 @@ Error NoSuchArtifact(const journal::RunView& run, std::string_view name);
 Status ReadArtifact(Context& context, const journal::RunView& run, std::string_view name,
                     const std::function<Status(std::string_view)>& sink);
 
-// Writes artifacts below `folder` (made if needed) under their names. One that is there already is
-// kInvalid naming it unless `overwrite`; then nothing has been written. `only` empty: all.
-// Returns the files written.
-Result<std::vector<std::string>> DownloadArtifacts(Context& context, const journal::RunView& run,
-                                                   const std::string& only,
-                                                   const std::string& folder, bool overwrite);
+struct DownloadOptions {
+  std::string folder = {};  // made if needed
+  std::string only = {};    // one artifact; "" = all
+  bool overwrite = false;
+  // The folder holds a project: it gets nothing but what goes below its outputs/, and of that no
+  // file or folder whose name begins with a dot, unless it is asked for by name or with
+  // `dot_files`.
+  bool holds_project = false;
+  bool dot_files = false;
+};
+struct Downloaded {
+  std::vector<std::string> written;    // paths
+  std::vector<std::string> logs_left;  // names that a project's folder does not get
+  std::vector<std::string> dots_left;
+};
+// Writes artifacts below the folder under their names, through no symlink that lies there. One that
+// is there already is kInvalid naming it unless `overwrite`; then nothing has been written.
+// kCorrupt: two of the names cannot both be files.
+Result<Downloaded> DownloadArtifacts(Context& context, const journal::RunView& run,
+                                     const DownloadOptions& options);
 
 // The script's exact (masked) bytes, from the journal. `streams`: which of the two.
 Status ReadOutput(Context& context, const std::string& run_id, bool want_stdout, bool want_stderr,

@@ -139,6 +139,9 @@ Status KeepOutput(Context& context, const journal::RunView& run, Asset* asset) {
   }
   asset->files = 0;
   return snapshot::Walk(*objects, *hash, [&](const snapshot::Entry& entry) -> Status {
+    TENON_EXPECT_PEER(
+        entry.type != snapshot::EntryType::kSymlink,
+        "the outputs have a symbolic link, " + ForTerminal(entry.path) + ", which no run records");
     if (entry.type != snapshot::EntryType::kFile) return {};
     ++asset->files;
     asset->size += entry.size;

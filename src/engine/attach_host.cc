@@ -136,7 +136,11 @@ Result<HostRecord> TryHost(Context& context, HostRecord host, GivenSecrets* secr
   TENON_TRY(const std::unique_ptr<Reached> reached, ReachOnTrial(context, host, secrets));
   HostRecord learned = reached->record;
   learned.has_password = host.has_password || secrets->password.has_value();
-  return learned;
+  const std::string problem = json::DecodeBytes(json::GetString(learned.facts, "run_problem"));
+  if (problem.empty()) return learned;
+  return Denied("runs can't be made in " + learned.root + " of " + Login(host) + ": " + problem)
+      .WithHint("name a folder there that you may write: tenonDirectory in aml_config/" +
+                host.target + ".compute");
 }
 
 Status RememberHost(Context& context, HostRecord host, const GivenSecrets& secrets) {

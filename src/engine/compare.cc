@@ -2,9 +2,11 @@
 #include "engine/compare.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/hash.h"
+#include "snapshot/tree_read.h"
 #include "snapshot/unpack.h"
 
 namespace tenon::engine {
@@ -45,19 +47,91 @@ Result<Hash> RootOf(const journal::RunView& run) {
   return *root;
 }
 
-Result<std::vector<File>> FilesOf(const snapshot::ObjectStore& objects, const Hash& root) {
-  std::vector<File> files;
-  TENON_TRY_VOID(snapshot::Walk(objects, root, [&](const snapshot::Entry& entry) {
-    if (entry.type == snapshot::EntryType::kFolder) return Status();
-    std::string mark(entry.hash.raw());
-    mark += static_cast<char>(entry.type);
-    mark += std::to_string(entry.mode);
-    files.push_back({entry.path, std::move(mark)});
-    return Status();
-  }));
-  SortByPath(&files);
-  return files;
-}
+// Two trees, folder by folder; what both have is not looked into.
+class TreeComparer {
+ public:
+  explicit TreeComparer(const snapshot::ObjectStore& objects) : objects_(objects) {}
+
+  Result<FileChanges> Run(const Hash& first, const Hash& second) {
+    TENON_TRY_VOID(Folders(&first, &second, "", 0));
+    for (auto* list : {&changes_.added, &changes_.removed, &changes_.changed}) {
+      std::sort(list->begin(), list->end());
+    }
+    return std::move(changes_);
+  }
+
+ private:
+  // nullptr: that side has no such folder.
+  Status Folders(const Hash* first, const Hash* second, const std::string& path, int depth) {
+    if (first && second && *first == *second) return {};
+    TENON_EXPECT_PEER(depth <= snapshot::kMaxDepth, "tree nested too deep");
+    if (++folders_ > kMaxNamed) changes_.more = true;
+    if (changes_.more) return {};
+    std::optional<snapshot::FolderReader> left, right;
+    if (first) {
+      TENON_TRY(left, snapshot::FolderReader::Read(objects_, *first));
+    }
+    if (second) {
+      TENON_TRY(right, snapshot::FolderReader::Read(objects_, *second));
+    }
+    const Items none;
+    const Items& a = left ? left->items() : none;
+    const Items& b = right ? right->items() : none;
+    const uint64_t held = (left ? left->held() : 0) + (right ? right->held() : 0) + path.size();
+    held_ += held;
+    TENON_EXPECT_PEER(held_ <= kMaxHeld, "the folders of the trees are too large to be compared");
+    auto i = a.begin();
+    auto k = b.begin();
+    while (i != a.end() || k != b.end()) {
+      const bool in_first = i != a.end() && (k == b.end() || i->name <= k->name);
+      const bool in_second = k != b.end() && (i == a.end() || k->name <= i->name);
+      TENON_TRY_VOID(Entries(in_first ? &*i : nullptr, in_second ? &*k : nullptr, path, depth));
+      if (in_first) ++i;
+      if (in_second) ++k;
+    }
+    held_ -= held;
+    return {};
+  }
+
+  Status Entries(const snapshot::NodeItem* first, const snapshot::NodeItem* second,
+                 const std::string& folder, int depth) {
+    if (changes_.more) return {};
+    std::string path = folder;
+    if (!path.empty()) path += '/';
+    path += (first ? first : second)->name;
+    const bool first_file = first && first->type != snapshot::EntryType::kFolder;
+    const bool second_file = second && second->type != snapshot::EntryType::kFolder;
+    if (first_file && second_file) {
+      const bool same = first->type == second->type && first->mode == second->mode &&
+                        first->hash == second->hash && first->target == second->target;
+      if (!same) Name(&changes_.changed, path);
+    } else if (first_file) {
+      Name(&changes_.removed, path);
+    } else if (second_file) {
+      Name(&changes_.added, path);
+    }
+    const Hash* left = first && !first_file ? &first->hash : nullptr;
+    const Hash* right = second && !second_file ? &second->hash : nullptr;
+    return left || right ? Folders(left, right, path, depth + 1) : Status();
+  }
+
+  void Name(std::vector<std::string>* list, const std::string& path) {
+    named_bytes_ += path.size();
+    if (++named_ > kMaxNamed || named_bytes_ > kMaxNamedBytes) {
+      changes_.more = true;
+    } else {
+      list->push_back(path);
+    }
+  }
+
+  using Items = std::vector<snapshot::NodeItem>;
+  static constexpr uint64_t kMaxHeld = 96u << 20, kMaxNamedBytes = 24u << 20;
+
+  const snapshot::ObjectStore& objects_;
+  FileChanges changes_;
+  size_t folders_ = 0, named_ = 0;
+  uint64_t held_ = 0, named_bytes_ = 0;
+};
 
 std::vector<File> OutputsOf(const journal::RunView& run) {
   std::vector<File> files;
@@ -79,9 +153,7 @@ Result<FileChanges> CompareSnapshots(Context& context, const journal::RunView& f
   TENON_TRY(const Hash b, RootOf(second));
   if (a == b) return FileChanges{};
   TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
-  TENON_TRY(const auto files_a, FilesOf(*objects, a));
-  TENON_TRY(const auto files_b, FilesOf(*objects, b));
-  return Merge(files_a, files_b);
+  return TreeComparer(*objects).Run(a, b);
 }
 
 FileChanges CompareOutputs(const journal::RunView& first, const journal::RunView& second) {

@@ -12,15 +12,19 @@
 
 namespace tenon::engine {
 
+// Differences that are named, and folders that are looked into to find them.
+inline constexpr size_t kMaxNamed = 200'000;
+
 // Paths in byte order; folders are not named, only what is in them.
 struct FileChanges {
   std::vector<std::string> added;    // the second has it, the first has not
   std::vector<std::string> removed;  // the other way round
   std::vector<std::string> changed;  // other contents, mode or kind
-  bool empty() const { return added.empty() && removed.empty() && changed.empty(); }
+  bool more = false;                 // there are others, too many to name (kMaxNamed)
+  bool empty() const { return added.empty() && removed.empty() && changed.empty() && !more; }
 };
 
-// From the first run's snapshot to the second's. Reads tree nodes only, no contents; equal roots
+// From the first run's snapshot to the second's. Reads tree nodes only, no contents; equal folders
 // cost nothing. kCorrupt when a run has no snapshot on record.
 Result<FileChanges> CompareSnapshots(Context& context, const journal::RunView& first,
                                      const journal::RunView& second);

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/context.h"
 
+#include <fcntl.h>
+
+#include "base/durable.h"
 #include "base/file.h"
+#include "base/private_file.h"
 #include "base/text.h"
+#include "engine/private_home.h"
 #include "engine/reach.h"
 #include "launch/direct_launch.h"
 #include "launch/embedded_runner.h"
+#include "run/private_home.h"
 #include "transport/local_host.h"
 
 namespace tenon::engine {
@@ -45,19 +51,24 @@ Result<snapshot::ObjectStore*> Context::Objects() {
 
 Result<std::string> Context::ClientId() {
   if (!client_id.empty()) return client_id;
+  // A power cut may have taken it back, or its contents; then this is another client, no worse.
+  const auto is_lost = [](const Result<std::string>& read) {
+    if (!read.ok()) return read.error().kind == ErrorKind::kNotFound;
+    return Trim(*read).find_first_not_of('\0') == std::string_view::npos;
+  };
   auto read = ReadFile(home.client_id(), 256);
-  if (!read.ok()) {
-    if (read.error().kind != ErrorKind::kNotFound) return std::move(read).error();
+  if (is_lost(read)) {
     // Two first submits at once: the lock lets one make the id, the other reads it.
     TENON_TRY(auto lock, FileLock::Take(home.client_id() + ".lock", true));
     read = ReadFile(home.client_id(), 256);
-    if (!read.ok()) {
+    if (is_lost(read)) {
       const std::string made = RandomHex(8);
       TENON_TRY_VOID(
-          WriteFileAtomically(home.client_id(), made + "\n", 0600, Durability::kPowerLoss));
+          WriteFileAtomically(home.client_id(), made + "\n", 0600, Durability::kProcess));
       read = made;
     }
   }
+  if (!read.ok()) return std::move(read).error();
   client_id = Trim(*read);
   TENON_EXPECT_PEER(!client_id.empty() && client_id.find('/') == std::string::npos,
                     home.client_id() + ": not a client id; delete the file to get a new one");
@@ -80,8 +91,18 @@ std::unique_ptr<Context> MakeLocalContext(std::string home, std::string version)
 std::string RunnerHash() { return std::string(launch::EmbeddedRunnerHash()); }
 
 Status EnsureHome(const run::Home& home) {
+  const bool there = IsDirectory(home.runs());
   TENON_TRY_VOID(MakeDirs(home.root(), 0700));
-  return MakeDirs(home.runs(), 0700);
+  KeepHomePrivate(home.root());
+  TENON_TRY_VOID(MakeDirs(home.runs(), 0700));
+  if (there) return {};
+  // A run is waited for with the names of its own folder and of that in runs/; not with these.
+  TENON_TRY(const UniqueFd fd, OpenFile(home.runs(), O_RDONLY | O_DIRECTORY));
+  if (NamesFollowFsync(fd.get())) return {};
+  TENON_TRY_VOID(FsyncDir(home.root()));
+  return FsyncDir(DirName(home.root()));
 }
+
+void KeepHomePrivate(const std::string& home) { KeepFolderPrivate(home, run::kPrivateFolders); }
 
 }  // namespace tenon::engine

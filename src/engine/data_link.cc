@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/data_link.h"
 
+#include <algorithm>
+
 #include "transport/agent.h"
 
 namespace tenon::engine {
@@ -130,6 +132,9 @@ Result<Moved> FetchOver(Context& context, const Place& place, const json::Object
   Moved moved = Described(receiver->set(), receiver->lacks().size(), meter.total());
   transport::FrameLink& link = *place.host->frames();
   bool more = !receiver->lacks().empty();
+  // What may still come: bytes, and pieces without any, of empty files. A machine that sends more
+  // does not come to an end.
+  uint64_t bytes_left = meter.total(), empty_left = receiver->lacks().size();
   if (more) {
     TENON_TRY_VOID(
         link.Send(get, snapshot::PackDataText(snapshot::LacksToText(receiver->lacks()))));
@@ -140,6 +145,12 @@ Result<Moved> FetchOver(Context& context, const Place& place, const json::Object
     if (!more && !json::GetBool(frame.head, "ok")) return transport::AnswerError(frame.head);
     if (!more) break;
     auto taken = snapshot::TakeDataPiece(*receiver, frame.head, frame.body);
+    if (taken.ok()) {
+      uint64_t& left = *taken == 0 ? empty_left : bytes_left;
+      const uint64_t came = std::max<uint64_t>(*taken, 1);
+      if (left < came) taken = Corrupt("the machine sends more than was asked for");
+      left -= std::min(left, came);
+    }
     if (!taken.ok()) {
       *refused = true;
       link.Close();

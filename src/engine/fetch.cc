@@ -21,6 +21,8 @@ namespace {
 // Of one request: its head has a limit.
 constexpr size_t kAskedAtOnce = 10'000;
 constexpr size_t kMaxMark = 4096;
+// That the nodes of one tree may name; the machine need not have them to name them.
+constexpr size_t kMaxNamed = 1'000'000;
 constexpr int64_t kSilenceUs = 120'000'000;
 
 std::string Mark(const Context& context, const std::string& run_id) {
@@ -41,31 +43,36 @@ Result<uint64_t> FetchSome(const Place& far, snapshot::ObjectReceiver& receiver,
                            const std::function<void(uint64_t)>& on_bytes) {
   json::Array wants;
   for (const WantedObject& one : wanted) {
+    one.node ? receiver.AskForNode(one.hash) : receiver.Ask(one.hash, one.size);
+    // More than there is to come: the rest of something else.
+    const uint64_t there = receiver.PartialBytes(one.hash);
     wants.push_back(json::Object{
-        {"hash", one.hash.Hex()}, {"size", one.size}, {"offset", receiver.PartialBytes(one.hash)}});
+        {"hash", one.hash.Hex()}, {"size", one.size}, {"offset", there <= one.size ? there : 0}});
   }
   transport::FrameLink& link = *far.host->frames();
   TENON_TRY_VOID(link.Send(
       {{"op", "get"}, {"home", json::EncodeBytes(far.home.root())}, {"wants", std::move(wants)}},
       {}));
   uint64_t bytes = 0;
-  std::optional<Error> problem;
   for (;;) {
     TENON_TRY(const Frame frame, link.Receive(kSilenceUs));
     if (!frame.head.contains("op")) {
       TENON_TRY_VOID(receiver.Flush());
-      if (problem) return std::move(*problem);
       if (!json::GetBool(frame.head, "ok")) return transport::AnswerError(frame.head);
+      if (const auto missing = receiver.StillAsked()) {
+        return Corrupt("the machine says that it has sent all that was asked for, but object " +
+                       missing->Hex() + " has not come");
+      }
       return bytes;
     }
     bytes += frame.body.size();
     on_bytes(bytes);
-    // The stream is read to its end, so that the next answer is the next one.
-    if (!problem) {
-      if (auto taken = receiver.Take(frame.head, frame.body); !taken.ok()) {
-        problem = std::move(taken).error();
-      }
-    }
+    auto taken = receiver.Take(frame.head, frame.body);
+    if (taken.ok()) continue;
+    // Whatever else is on its way is not waited for. What came before stays.
+    link.Close();
+    (void)receiver.Flush().ok();
+    return std::move(taken).error();
   }
 }
 
@@ -110,23 +117,28 @@ Result<uint64_t> FetchTree(Context& context, const Place& far, const std::string
   TENON_EXPECT_PEER(top.has_value(), "the tree has no valid hash");
   uint64_t bytes = 0;
   TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
-  std::vector<WantedObject> level = {{*top, 0}};
-  std::unordered_set<Hash> nodes;  // each is looked into once, however often a tree has it
+  std::vector<WantedObject> level = {{*top, 0, /*node=*/true}};
+  // Each is asked for once, however often a tree has it.
+  std::unordered_set<Hash> nodes = {*top}, files;
   // Nodes of one level say which are on the next.
   while (!level.empty()) {
     TENON_TRY(const uint64_t came, FetchObjects(context, far, level, what, reporter));
     bytes += came;
     std::vector<WantedObject> next;
     for (const WantedObject& one : level) {
-      if (one.size > 0 || !nodes.insert(one.hash).second) continue;
+      if (!one.node) continue;
       TENON_TRY(const snapshot::LoadedNode node, snapshot::LoadNode(*objects, one.hash));
       for (const snapshot::NodeItem& item : node.node.items) {
         const bool is_node = node.node.level > 0 || item.type == snapshot::EntryType::kFolder;
-        if (is_node) {
-          next.push_back({item.hash, 0});
-        } else if (item.type == snapshot::EntryType::kFile && !objects->Has(item.hash)) {
-          next.push_back({item.hash, std::max<uint64_t>(item.size, 1)});
+        if (is_node && nodes.insert(item.hash).second) {
+          next.push_back({item.hash, 0, /*node=*/true});
+        } else if (!is_node && item.type == snapshot::EntryType::kFile &&
+                   !objects->Has(item.hash) && files.insert(item.hash).second) {
+          next.push_back({item.hash, item.size});
         }
+        TENON_EXPECT_PEER(
+            nodes.size() + files.size() <= kMaxNamed,
+            "the machine's tree names more than " + std::to_string(kMaxNamed) + " objects");
       }
     }
     level = std::move(next);
@@ -159,7 +171,8 @@ Status FetchOutputs(Context& context, const Place& far, const std::string& run_i
   if (!run.outputs_tree.empty()) {
     TENON_TRY_VOID(FetchTree(context, far, run.outputs_tree, "outputs", reporter));
   }
-  return MarkFetched(context, run_id);
+  // What the machine could not collect is still there alone.
+  return run.outputs_left ? Status() : MarkFetched(context, run_id);
 }
 
 Status MarkFetched(const Context& context, const std::string& run_id) {

@@ -17,11 +17,13 @@ namespace tenon::engine {
 struct WantedObject {
   Hash hash;
   uint64_t size = 0;
+  bool node = false;  // of a tree; its size is not known
 };
 
 // Brings objects of a far home into our store; those that are here already are not asked for, and
 // a large one that was cut off goes on where it stopped. `what` names the work for OnProgress.
-// Returns how many bytes came.
+// Returns how many bytes came. kCorrupt, and the end of the conversation: the machine sends
+// something else than was asked for, or says that it has sent what it has not.
 Result<uint64_t> FetchObjects(Context& context, const Place& far,
                               const std::vector<WantedObject>& wanted, std::string_view what,
                               Reporter& reporter);
@@ -30,7 +32,8 @@ Result<uint64_t> FetchTree(Context& context, const Place& far, const std::string
                            std::string_view what, Reporter& reporter);
 
 // The outputs of a far run that is over: all that its journal (the copy here) names. Done once: a
-// mark in the run's folder says so. A run of this machine has them already.
+// mark in the run's folder says so, unless the machine has outputs that it could not collect. A run
+// of this machine has them already.
 Status FetchOutputs(Context& context, const Place& far, const std::string& run_id,
                     Reporter& reporter);
 bool OutputsFetched(const Context& context, const std::string& run_id);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/follow.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <functional>
 #include <span>
 
+#include "base/durable.h"
 #include "base/file.h"
 #include "engine/fetch.h"
 #include "engine/mirror.h"
@@ -23,6 +25,7 @@ constexpr int64_t kWaitUs = 250'000;
 // How long the rest of a run that is over is waited for when another process of ours copies it.
 constexpr int kOthersLooks = 100;
 constexpr useconds_t kOthersPauseUs = 100'000;
+constexpr int64_t kRunnerEveryUs = 2'000'000;
 
 // Passes one record on. An end is only kept: the other segments may have something to say before.
 Status Report(const journal::Record& record, Reporter& reporter, std::optional<run::End>* end) {
@@ -195,6 +198,30 @@ class Patience {
   bool told_ = false;
 };
 
+// Tells once when nothing can come because somebody is stopped, and when that one goes on.
+class StopWatch {
+ public:
+  StopWatch(const std::string& run_id, Reporter& reporter) : run_id_(run_id), reporter_(reporter) {}
+  void Look(const std::optional<Mirror::Stopped>& stopped, const std::string& where) {
+    if (stopped == told_) return;
+    const bool here = stopped ? stopped->here : told_->here;
+    told_ = stopped;
+    if (stopped) {
+      reporter_.OnStuck(StoppedNotice(run_id_, *stopped, where));
+    } else {
+      reporter_.OnStuck({run::Level::kInfo,
+                         here ? "the process that copies its journal goes on"
+                              : "the runner of " + run_id_ + " goes on",
+                         ""});
+    }
+  }
+
+ private:
+  const std::string& run_id_;
+  Reporter& reporter_;
+  std::optional<Mirror::Stopped> told_;
+};
+
 // One run being followed, wherever it is: what is reported is read from our own run folder, into
 // which the journal of a far run is copied as it grows.
 class Follower {
@@ -212,7 +239,8 @@ class Follower {
         host_(context, run::RunFolder(context.home, run_id).host_segment(),
               PlaceOf(options.after, run::kHostSegment)),
         script_(context, run::RunFolder(context.home, run_id).script_segment(),
-                PlaceOf(options.after, run::kScriptSegment)) {
+                PlaceOf(options.after, run::kScriptSegment)),
+        stop_watch_(run_id_, reporter) {
     if (place_.far == nullptr) return;
     const auto take = [this](std::string_view segment, journal::Cursor before, auto records,
                              journal::Cursor after) -> Status {
@@ -262,6 +290,14 @@ class Follower {
       TENON_TRY(more, ReadScript());
     }
     if (mirror_ && whole) TENON_TRY_VOID(FetchOrSay());
+    // The runner waits for the disk after it has written the end; we tell it after that. A disk
+    // that can't is the runner's to complain of.
+    if (!mirror_ && options_.wait) {
+      const std::string segment = run::RunFolder(context_.home, run_id_).host_segment();
+      if (auto file = OpenFile(segment, O_RDONLY); file.ok()) {
+        (void)DurableFdatasync(file->get());
+      }
+    }
     reporter_.OnEnd(end);
     return {};
   }
@@ -316,8 +352,16 @@ class Follower {
       return std::move(waited).error();
     // A runner that is alive holds its lock. Without one, what is there now is all there will be.
     auto alive = context_.host->IsLocked(host_.path());
+    if (alive.ok() && *alive) LookAtRunner();
     if ((alive.ok() && *alive) || host_.HasMore()) return {};
     return RecoverIt();
+  }
+
+  void LookAtRunner() {
+    const int64_t now = context_.clock->MonotonicUs();
+    if (now - looked_us_ < kRunnerEveryUs) return;
+    looked_us_ = now;
+    stop_watch_.Look(StoppedRunner(host_.path()), "");
   }
 
   Status WaitFar() {
@@ -331,6 +375,7 @@ class Follower {
     }
     if (!heard.ok()) return patience_.Broken(std::move(heard).error());
     patience_.Heard(mirror_->SilentUs());
+    stop_watch_.Look(mirror_->stopped(), place_.host->Describe());
     if (*heard == Mirror::Heard::kUnknown) {
       return NotFound("the host has no run " + run_id_)
           .WithHint("it was never started there, or what the host kept of it was removed");
@@ -367,6 +412,8 @@ class Follower {
   std::optional<Mirror> mirror_;
   std::optional<run::End> end_;
   bool ended_ = false;  // without one
+  StopWatch stop_watch_;
+  int64_t looked_us_ = 0;  // when LookAtRunner() last did
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -15,6 +16,7 @@ namespace tenon::engine {
 namespace {
 
 constexpr size_t kIdDigits = 32;
+constexpr int64_t kHeardStepUs = 10'000'000;
 // sockaddr_un has 108 bytes, and ssh adds 17 for the name it first binds.
 constexpr size_t kLongestSocket = 90;
 
@@ -102,10 +104,19 @@ Result<HostRecord> ReadFrom(const std::string& path) {
       .WithHint("delete it and attach the target again");
 }
 
+// Nobody but the user can tell again what is in it.
 Status Put(const run::Home& home, HostRecord host) {
   NoteUser(&host);
   return WriteFileAtomically(FileOf(home, host.id), json::PrintPretty(ToJson(host)) + "\n", 0600,
-                             Durability::kProcess);
+                             Durability::kWhole);
+}
+
+// Whether nothing but the time is new, and that by little.
+bool IsNoNews(const HostRecord& before, const HostRecord& after) {
+  if (std::abs(after.last_heard_us - before.last_heard_us) > kHeardStepUs) return false;
+  HostRecord same_time = after;
+  same_time.last_heard_us = before.last_heard_us;
+  return json::Print(ToJson(same_time)) == json::Print(ToJson(before));
 }
 
 // A folder for sockets whose path is short, and that only we can use. "": there is none.
@@ -161,9 +172,11 @@ Status UpdateHost(const run::Home& home, const std::string& id,
                   const std::function<void(HostRecord&)>& change) {
   TENON_TRY_VOID(ReadHost(home, id));
   TENON_TRY(const auto lock, FileLock::Take(JoinPath(home.hosts(), id + ".lock"), true));
-  TENON_TRY(HostRecord host, ReadHost(home, id));
+  TENON_TRY(const HostRecord before, ReadHost(home, id));
+  HostRecord host = before;
   change(host);
-  return Put(home, std::move(host));
+  NoteUser(&host);
+  return IsNoNews(before, host) ? Status() : Put(home, std::move(host));
 }
 
 void NoteUser(HostRecord* host) { AddUser(host, {host->project_root, host->target}); }

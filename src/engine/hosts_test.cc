@@ -91,13 +91,13 @@ TEST(Hosts, TwoThatChangeARecordAtOnceBothCount) {
   ASSERT_TRUE(WriteHost(home, Record()).ok());
   auto count_up = [&] {
     for (int i = 0; i < 50; ++i) {
-      EXPECT_TRUE(UpdateHost(home, kId, [](HostRecord& host) { ++host.last_heard_us; }).ok());
+      EXPECT_TRUE(UpdateHost(home, kId, [](HostRecord& host) { ++host.idle_after_us; }).ok());
     }
   };
   std::thread one(count_up), two(count_up);
   one.join();
   two.join();
-  EXPECT_EQ(ReadHost(home, kId)->last_heard_us, 100);
+  EXPECT_EQ(ReadHost(home, kId)->idle_after_us, 100);
 }
 
 TEST(Hosts, ThePinnedKeyStandsUnderTheTargetsOwnAlias) {

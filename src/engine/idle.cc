@@ -26,12 +26,13 @@ std::string LastNote(const Place& place) {
   return std::string(begin == std::string_view::npos ? rest : rest.substr(begin + 1));
 }
 
-IdleState StateOf(const Place& place, bool watching, int64_t idle_since_us) {
+IdleState StateOf(const Place& place, const launch::WatchIdleAnswer& answer) {
   IdleState state;
-  state.watching = watching;
-  state.idle_since_us = idle_since_us;
+  state.watching = answer.watching;
+  state.idle_since_us = answer.idle_since_us;
+  state.busy = answer.busy;
   state.last = LastNote(place);
-  if (!watching) return state;
+  if (!state.watching) return state;
   const auto text =
       place.host->ReadFrom(JoinPath(place.home.root(), "idle.json"), 0, kMostOfOrders);
   if (!text.ok()) return state;
@@ -91,26 +92,36 @@ Status WatchIdleIfAsked(Context& context, const Place& place) {
 
 Result<IdleState> StartIdleWatch(Context& context, const Place& place) {
   TENON_TRY(const auto answer, Start(context, place));
-  return StateOf(place, answer.watching, answer.idle_since_us);
+  return StateOf(place, answer);
 }
 
 Result<IdleState> StopIdleWatch(Context& context, const Place& place) {
   TENON_TRY(const auto answer, Stop(context, place));
-  return StateOf(place, answer.watching, answer.idle_since_us);
+  return StateOf(place, answer);
 }
 
 Result<IdleState> LookAtIdleWatch(const Place& place) {
-  auto locked = place.host->IsLocked(JoinPath(place.home.root(), "idle.lock"));
-  if (!locked.ok() && locked.error().kind != ErrorKind::kNotFound) return std::move(locked).error();
-  return StateOf(place, locked.ok() && *locked, 0);
+  launch::WatchIdleRequest request;
+  request.look = true;
+  TENON_TRY(const auto answer, place.launch->WatchIdle(request));
+  return StateOf(place, answer);
 }
 
-std::string IdleWords(const HostRecord& host) {
-  const std::string name = ForTerminal(host.target);
-  if (host.idle_after_us <= 0 || host.idle_command.empty()) {
-    return name + " is still on (idle since now; nothing turns it off)";
+Result<std::vector<std::string>> LookForRuns(const Place& place) {
+  launch::WatchIdleRequest request;
+  request.look = request.runs_only = true;
+  TENON_TRY(auto answer, place.launch->WatchIdle(request));
+  return std::move(answer.busy);
+}
+
+std::string IdleWords(const HostRecord& host, const std::vector<std::string>& busy) {
+  std::string words = ForTerminal(host.target) + " is still on";
+  if (!busy.empty()) {
+    words += ": " + ForTerminal(busy.front());
+    if (busy.size() > 1) words += " and " + std::to_string(busy.size() - 1) + " more";
   }
-  return name + " is still on; it will run `" + ForTerminal(host.idle_command) + "` after " +
+  if (host.idle_after_us <= 0 || host.idle_command.empty()) return words + "; nothing turns it off";
+  return words + "; it will run `" + ForTerminal(host.idle_command) + "` after " +
          ShortDuration(host.idle_after_us) + " idle";
 }
 

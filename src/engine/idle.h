@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/context.h"
@@ -19,8 +20,9 @@ Status WatchIdleIfAsked(Context& context, const Place& place);
 
 struct IdleState {
   bool watching = false;
-  int64_t idle_since_us = 0;  // 0: a run is alive, or it was not asked
-  std::string last;           // what the watcher noted last; "" = nothing yet
+  int64_t idle_since_us = 0;      // 0: something goes on, or there was no run yet
+  std::vector<std::string> busy;  // what goes on, in words
+  std::string last;               // what the watcher noted last; "" = nothing yet
   // Its orders, as they are there; 0 and "" without a watcher.
   int64_t after_us = 0;
   std::string command;
@@ -28,11 +30,16 @@ struct IdleState {
 // kInvalid: the target does not say what is to be done.
 Result<IdleState> StartIdleWatch(Context& context, const Place& place);
 Result<IdleState> StopIdleWatch(Context& context, const Place& place);
-// Whether there is one, what it is to do, and what it noted.
+// Whether there is one, what it is to do, what it noted, and what keeps the machine from being
+// idle: runs, processes on a GPU, logins.
 Result<IdleState> LookAtIdleWatch(const Place& place);
 
-// One line for the end of a watched run: that the machine is still on, and what turns it off.
-std::string IdleWords(const HostRecord& host);
+// Runs of the machine's home that go on, in words: what can be told in no time.
+Result<std::vector<std::string>> LookForRuns(const Place& place);
+
+// One line for the end of a watched run: that the machine is still on, what else goes on there as
+// far as was asked, and what turns it off.
+std::string IdleWords(const HostRecord& host, const std::vector<std::string>& busy);
 
 // "30 min", "1 h", "90 s".
 std::string ShortDuration(int64_t us);

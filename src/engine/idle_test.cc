@@ -59,11 +59,16 @@ TEST_F(IdleTest, AHostThatRefusesIsNamed) {
 }
 
 TEST(IdleWordsTest, SaysThatNothingTurnsItOff) {
-  EXPECT_EQ(IdleWords(Rented(0, "")), "my_dsvm is still on (idle since now; nothing turns it off)");
+  EXPECT_EQ(IdleWords(Rented(0, ""), {}), "my_dsvm is still on; nothing turns it off");
+}
+
+TEST(IdleWordsTest, AMachineWithAnotherRunIsNotCalledIdle) {
+  EXPECT_EQ(IdleWords(Rented(0, ""), {"the run p_1 goes on", "the run p_2 goes on"}),
+            "my_dsvm is still on: the run p_1 goes on and 1 more; nothing turns it off");
 }
 
 TEST(IdleWordsTest, SaysWhatTurnsItOffAndWhen) {
-  EXPECT_EQ(IdleWords(Rented(1'800'000'000, "sudo poweroff")),
+  EXPECT_EQ(IdleWords(Rented(1'800'000'000, "sudo poweroff"), {}),
             "my_dsvm is still on; it will run `sudo poweroff` after 30 min idle");
   EXPECT_EQ(ShortDuration(90'000'000), "90 s");
   EXPECT_EQ(ShortDuration(7'200'000'000), "2 h");

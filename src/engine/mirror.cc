@@ -11,6 +11,8 @@
 
 #include "base/compress.h"
 #include "base/hash.h"
+#include "base/regular_file.h"
+#include "base/waiting.h"
 #include "engine/reach.h"
 #include "run/layout.h"
 #include "transport/agent.h"
@@ -19,6 +21,8 @@ namespace tenon::engine {
 namespace {
 
 constexpr size_t kPiece = 1u << 20;
+// Bytes that make no whole record yet. Two records need no more.
+constexpr size_t kMostPending = 2 * (journal::kMaxPayload + journal::kRecordHeaderSize);
 // Taken in before the caller may draw it.
 constexpr size_t kAtOnce = 8u << 20;
 // What a frame counts for, so that empty ones come to an end too.
@@ -26,6 +30,7 @@ constexpr size_t kFrameCost = 1u << 10;
 constexpr int64_t kAnswerUs = 60'000'000;
 // How long it is waited that a runner that has written the end goes, which saves asking again.
 constexpr int64_t kGoingUs = 100'000;
+constexpr int64_t kCopierEveryUs = 2'000'000;
 // Compared before going on after them.
 constexpr uint64_t kChecked = 4096;
 // The first time a copy is cut back by this much, then by 16 times more each time.
@@ -50,6 +55,29 @@ Error LostThere(const Place& far, const std::string& run_id) {
   return NotFound(far.host->Describe() + " has no run " + run_id +
                   " any more: the machine was reinstalled, or its folder was removed")
       .WithHint("`tenon cancel " + run_id + "` ends it here, with what was copied so far");
+}
+
+std::optional<Mirror::Stopped> StoppedRunner(const std::string& segment) {
+  const auto holder = FindLockHolder(segment);
+  if (!holder || !holder->stopped) return std::nullopt;
+  return Mirror::Stopped{holder->pid, false};
+}
+
+run::Notice StoppedNotice(const std::string& run_id, const Mirror::Stopped& stopped,
+                          const std::string& where) {
+  const std::string pid = std::to_string(stopped.pid);
+  if (stopped.here) {
+    return {run::Level::kWarning,
+            "tenon (process " + pid + "), which copies the journal of " + run_id +
+                " to this machine, is stopped; nothing new comes",
+            LockHolder{stopped.pid, "tenon", true}.Hint()};
+  }
+  const std::string there = where.empty() ? "" : " on " + where;
+  return {run::Level::kWarning,
+          "the runner of " + run_id + " is stopped (process " + pid + there +
+              "); nothing is recorded until it goes on",
+          "`kill -CONT " + pid + "`" + there + " lets it go on; `tenon cancel " + run_id +
+              "` ends the run"};
 }
 
 Mirror::Mirror(Context& context, Place far, const std::string& run_id, OnRecords on_records,
@@ -86,13 +114,22 @@ Result<bool> Mirror::TakeLock() {
   return true;
 }
 
+void Mirror::LookAtCopier() {
+  const int64_t now = context_.clock->MonotonicUs();
+  if (copier_us_ != 0 && now - copier_us_ < kCopierEveryUs) return;
+  copier_us_ = now;
+  stopped_.reset();
+  const auto holder = FindLockHolder(copies_[0].near_path);
+  if (holder && holder->stopped) stopped_ = Stopped{holder->pid, true};
+}
+
 // Finds where the copy ends; what a killed client left after its last whole record is cut off.
 Status Mirror::OpenCopy(Copy* copy) {
   copy->fd.Reset();
   copy->decoder = journal::Decoder();
   copy->length = 0;
   copy->pending.clear();
-  auto opened = OpenFile(copy->near_path, O_RDWR);
+  auto opened = OpenRegular(copy->near_path, O_RDWR | O_NOFOLLOW);
   if (!opened.ok()) {
     return opened.error().kind == ErrorKind::kNotFound ? Status() : Status(opened.error());
   }
@@ -122,13 +159,14 @@ Status Mirror::OpenCopy(Copy* copy) {
 void Mirror::DropPending(Copy* copy) {
   copy->pending.clear();
   copy->decoder.Rewind();
+  copy->length = copy->decoder.cursor().offset;
 }
 
 Result<bool> Mirror::Take(Copy* copy, std::string_view bytes) {
   copy->there = true;
   if (bytes.empty()) return false;
   if (!copy->fd.valid()) {
-    TENON_TRY(copy->fd, OpenFile(copy->near_path, O_RDWR | O_CREAT, 0600));
+    TENON_TRY(copy->fd, OpenRegular(copy->near_path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
   }
   const journal::Cursor before = copy->decoder.cursor();
   copy->decoder.Feed(bytes);
@@ -140,7 +178,11 @@ Result<bool> Mirror::Take(Copy* copy, std::string_view bytes) {
   }
   const bool damaged = !copy->decoder.holes().empty();
   copy->decoder.ForgetHoles();
-  const uint64_t whole = copy->decoder.cursor().offset - copy->length;
+  // Damage longer than any record is written as it comes, so that it does not pile up here.
+  const bool piles_up = copy->pending.size() + bytes.size() > kMostPending;
+  const uint64_t end = piles_up ? copy->length + copy->pending.size() + bytes.size()
+                                : std::max(copy->decoder.cursor().offset, copy->length);
+  const uint64_t whole = end - copy->length;
   const uint64_t of_pending = std::min<uint64_t>(whole, copy->pending.size());
   const std::string_view first = std::string_view(copy->pending).substr(0, of_pending);
   const std::string_view rest = bytes.substr(0, whole - of_pending);
@@ -154,6 +196,17 @@ Result<bool> Mirror::Take(Copy* copy, std::string_view bytes) {
     TENON_TRY_VOID(on_records_(copy->segment, before, records_, copy->decoder.cursor()));
   }
   return whole > 0;
+}
+
+// A frame may hold millions of records; they are not all looked at together.
+Result<bool> Mirror::TakeInPieces(Copy* copy, std::string_view bytes) {
+  bool grew = false;
+  do {
+    TENON_TRY(const bool more, Take(copy, bytes.substr(0, kPiece)));
+    grew = grew || more;
+    bytes.remove_prefix(std::min(kPiece, bytes.size()));
+  } while (!bytes.empty());
+  return grew;
 }
 
 json::Object Mirror::AheadRequest(const run::Home& far_home, const std::string& run_id) {
@@ -211,7 +264,12 @@ Status Mirror::CutBack(Copy* copy) {
 
 Result<bool> Mirror::TakeFrame(const Frame& frame) {
   heard_us_ = context_.clock->MonotonicUs();
-  if (frame.head.contains("locked")) writer_alive_ = json::GetBool(frame.head, "locked");
+  if (frame.head.contains("locked")) {
+    writer_alive_ = json::GetBool(frame.head, "locked");
+    const int64_t pid = json::GetInt(frame.head, "stopped");
+    stopped_.reset();
+    if (pid > 0 && pid <= INT32_MAX) stopped_ = Stopped{static_cast<pid_t>(pid), false};
+  }
   if (!frame.head.contains("file")) {
     if (frame.head.contains("ok") && !json::GetBool(frame.head, "ok")) {
       following_ = false;
@@ -229,9 +287,9 @@ Result<bool> Mirror::TakeFrame(const Frame& frame) {
   const auto offset = static_cast<uint64_t>(json::GetInt(frame.head, "offset"));
   TENON_EXPECT_PEER(offset == copy.length + copy.pending.size(),
                     "the host sends another part of the journal than was asked for");
-  if (!json::GetBool(frame.head, "zstd")) return Take(&copy, frame.body);
+  if (!json::GetBool(frame.head, "zstd")) return TakeInPieces(&copy, frame.body);
   TENON_TRY(const std::string bytes, Decompress(frame.body, kMaxFrameBody));
-  return Take(&copy, bytes);
+  return TakeInPieces(&copy, bytes);
 }
 
 Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
@@ -247,6 +305,7 @@ Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
       }
     }
     TENON_TRY(const bool grew, context_.host->WaitForGrowth(known, timeout_us));
+    LookAtCopier();
     heard_us_ = context_.clock->MonotonicUs();
     return grew ? Heard::kMore : Heard::kNothing;
   }
@@ -307,7 +366,10 @@ Status Mirror::Stop() {
 Result<Mirror::Heard> Mirror::CatchUp() {
   TENON_TRY_VOID(Stop());
   TENON_TRY(const bool ours, TakeLock());
-  if (!ours) return Heard::kMore;
+  if (!ours) {
+    LookAtCopier();
+    return Heard::kMore;
+  }
   writer_alive_.reset();
   // The lock's state is told after the bytes that were there when it was looked at.
   Heard heard = Heard::kNothing;

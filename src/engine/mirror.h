@@ -74,6 +74,15 @@ class Mirror {
   // `ahead` then names the run, and Wait() takes the stream over.
   static json::Object AheadRequest(const run::Home& far_home, const std::string& run_id);
 
+  // Who is stopped, so that nothing new comes: the run's runner on the host, or the process of ours
+  // that copies in our place. Known after Wait() or CatchUp(); nullopt: nobody, as far as is known.
+  struct Stopped {
+    pid_t pid = 0;
+    bool here = false;  // it is the one that copies
+    bool operator==(const Stopped&) const = default;
+  };
+  const std::optional<Stopped>& stopped() const { return stopped_; }
+
   // How long nothing was heard from the host, while waiting.
   int64_t SilentUs() const;
 
@@ -90,9 +99,11 @@ class Mirror {
   };
 
   Result<bool> TakeLock();
+  void LookAtCopier();
   Status OpenCopy(Copy* copy);
   void DropPending(Copy* copy);
   Result<bool> Take(Copy* copy, std::string_view bytes);
+  Result<bool> TakeInPieces(Copy* copy, std::string_view bytes);
   Status BeginFollowing();
   void Abandon();
   Status CutBack(Copy* copy);
@@ -114,8 +125,16 @@ class Mirror {
   bool waited_ = false;
   bool begin_anew_ = false;  // a copy was cut back
   std::optional<bool> writer_alive_;
+  std::optional<Stopped> stopped_;
+  int64_t copier_us_ = 0;  // when LookAtCopier() last looked
   int64_t heard_us_ = 0;
 };
+
+// The runner of a run on this machine, by its segment, if it is stopped.
+std::optional<Mirror::Stopped> StoppedRunner(const std::string& segment);
+// What to say about one that is; `where`: the machine of a runner, "" = this one.
+run::Notice StoppedNotice(const std::string& run_id, const Mirror::Stopped& stopped,
+                          const std::string& where);
 
 }  // namespace tenon::engine
 

@@ -21,6 +21,8 @@ class Reporter {
   virtual void OnRunId(const std::string& /*run_id*/) {}
   virtual void OnStep(const run::Step& /*step*/) {}
   virtual void OnNotice(const run::Notice& /*notice*/) {}
+  // Why nothing new comes, found while waiting; it is in no journal.
+  virtual void OnStuck(const run::Notice& notice) { OnNotice(notice); }
   virtual void OnState(run::State /*state*/, const std::string& /*reason*/) {}
   virtual void OnOutput(run::Stream /*stream*/, std::string_view /*bytes*/, int64_t /*time_us*/) {}
   virtual void OnEnvironment(const run::EnvironmentReady& /*environment*/) {}

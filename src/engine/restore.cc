@@ -7,7 +7,9 @@
 #include "base/hash.h"
 #include "engine/freeze_now.h"
 #include "engine/write_tree.h"
+#include "run/damage.h"
 #include "snapshot/freeze.h"
+#include "snapshot/heal.h"
 #include "snapshot/unpack.h"
 
 namespace tenon::engine {
@@ -29,10 +31,8 @@ Result<std::string> MergedCompute(const snapshot::ObjectStore& objects,
   return recorded;
 }
 
-}  // namespace
-
-Result<Restored> Restore(Context& context, const journal::RunView& run,
-                         const RestoreOptions& options) {
+Result<Restored> RestoreWhole(Context& context, const journal::RunView& run,
+                              const RestoreOptions& options) {
   const auto root = Hash::FromHex(run.spec.kept_tree);
   TENON_EXPECT_PEER(root.has_value(), "the run " + run.spec.id + " has no snapshot on record");
   TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
@@ -96,6 +96,29 @@ Result<Restored> Restore(Context& context, const journal::RunView& run,
   }
   std::sort(restored.written.begin(), restored.written.end());
   return restored;
+}
+
+}  // namespace
+
+Result<Restored> Restore(Context& context, const journal::RunView& run,
+                         const RestoreOptions& options) {
+  auto restored = RestoreWhole(context, run, options);
+  if (restored.ok()) return restored;
+  // An object that is missing was damaged once, too: whoever noticed took it out.
+  const ErrorKind kind = restored.error().kind;
+  if (kind != ErrorKind::kCorrupt && kind != ErrorKind::kNotFound) return restored;
+  const auto root = Hash::FromHex(run.spec.kept_tree);
+  const auto objects = context.Objects();
+  if (!root || !objects.ok()) return restored;
+  // What is damaged is taken out, so that the next snapshot of a folder that has it puts it again.
+  const auto lost = snapshot::DropDamaged(**objects, context.home.objects(), *root);
+  if (!lost.ok() || lost->empty()) return restored;
+  const std::string whose = run.spec.id.empty() ? "from the snapshot " + run.spec.kept_tree
+                                                : "for the run " + run.spec.id;
+  return std::move(restored)
+      .error()
+      .Wrap(run::DamagedSnapshotReason(*lost) + " and cannot be restored " + whose)
+      .WithHint("`tenon snapshot` in a folder that still has the same contents mends the store");
 }
 
 }  // namespace tenon::engine

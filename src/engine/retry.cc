@@ -3,6 +3,9 @@
 
 #include <fcntl.h>
 
+#include <cerrno>
+
+#include "base/durable.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "journal/fold.h"
@@ -16,7 +19,9 @@ constexpr size_t kMaxClaim = 4096;
 // In its place: a lock is on it.
 Status WriteClaim(const std::string& path, const std::string& text) {
   TENON_TRY(const UniqueFd file, OpenFile(path, O_WRONLY | O_TRUNC));
-  return WriteAll(file.get(), text);
+  TENON_TRY_VOID(WriteAll(file.get(), text));
+  if (DurableFsync(file.get()) != 0) return FromErrno("sync " + path, errno);
+  return {};
 }
 
 bool NeverStarted(const Context& context, const std::string& run_id) {

@@ -14,6 +14,8 @@
 #include "engine/mirror.h"
 #include "engine/reach.h"
 #include "engine/submit.h"
+#include "history/database.h"
+#include "journal/kept_outputs.h"
 #include "journal/writer.h"
 #include "run/layout.h"
 
@@ -173,6 +175,27 @@ Status SayOutputsAreGone(Context& context, const Place& far, const std::string& 
   return removed ? MarkFetched(context, run_id) : Status();
 }
 
+// What the machine could not collect when the run ended, it may be able to now.
+Status CollectThere(Context& context, const Place& far, const std::string& id, Reporter& reporter) {
+  if (OutputsFetched(context, id)) return {};
+  TENON_TRY(history::HistoryStore * store, context.History());
+  const auto run = store->Get(id);
+  if (!run.ok() || !run->outputs_left) return {};
+  const auto collected = far.launch->Collect(id);
+  if (!collected.ok()) {
+    reporter.OnNotice({run::Level::kWarning,
+                       "outputs of " + id + " are still not collected on " + far.host->Describe() +
+                           ": " + collected.error().message,
+                       "tenon runs collect " + id});
+    return {};
+  }
+  {
+    Mirror mirror(context, far, id);
+    TENON_TRY_VOID(mirror.CatchUp());
+  }
+  return FetchOutputs(context, far, id, reporter);
+}
+
 // Goes and looks at a run on another machine: copies its journal, has its end written if its runner
 // is gone, fetches what it has left.
 Status LookThere(Context& context, const journal::RunView& run, Reporter& reporter) {
@@ -196,9 +219,14 @@ Status LookThere(Context& context, const journal::RunView& run, Reporter& report
       if (found->recovered) TENON_TRY_VOID(mirror.CatchUp());
     }
     TENON_TRY(whole, mirror.IsWhole());
+    if (mirror.stopped()) {
+      reporter.OnStuck(StoppedNotice(id, *mirror.stopped(), far.host->Describe()));
+    }
   }
   NoteHeard(context.home, run.spec.host, context.clock->NowUs());
-  return whole ? FetchOutputs(context, far, id, reporter) : Status();
+  if (!whole) return {};
+  TENON_TRY_VOID(FetchOutputs(context, far, id, reporter));
+  return CollectThere(context, far, id, reporter);
 }
 
 // Writes the true end of a run that claims to go on but has no living writer.
@@ -209,7 +237,11 @@ Status LookAfter(Context& context, const journal::RunView& run, Look look, Repor
   const run::RunFolder folder(context.home, run.spec.id);
   if (!Exists(folder.host_segment())) return EndAbandonedSubmit(context, folder, run);
   TENON_TRY(const bool alive, context.host->IsLocked(folder.host_segment()));
-  if (alive) return {};
+  if (alive) {
+    const auto stopped = look == Look::kThere ? StoppedRunner(folder.host_segment()) : std::nullopt;
+    if (stopped) reporter.OnStuck(StoppedNotice(run.spec.id, *stopped, ""));
+    return {};
+  }
   TENON_TRY_VOID(context.launch->Recover(run.spec.id));
   return {};
 }
@@ -221,10 +253,15 @@ bool NothingToLookFor(const Context& context, const journal::RunView& run, Look 
          OutputsFetched(context, run.spec.id);
 }
 
+// Whether an Error is about what lies in a run's folder.
+bool IsDamage(const Error& error) {
+  return error.kind == ErrorKind::kCorrupt || error.kind == ErrorKind::kInvalid;
+}
+
 Status IngestAndLookAfter(Context& context, history::HistoryStore& store, const std::string& run_id,
                           Look look, Reporter& reporter) {
   const std::string folder = run::RunFolder(context.home, run_id).path();
-  if (!IsDirectory(folder)) {
+  if (!Exists(folder)) {
     // Removed by hand. What goes on stays listed until it is canceled or gone.
     const auto known = store.Get(run_id);
     if (known.ok() && !run::IsFinal(known->state) && HasProcessHere(*known)) return {};
@@ -234,8 +271,43 @@ Status IngestAndLookAfter(Context& context, history::HistoryStore& store, const 
   auto run = store.Get(run_id);
   if (!run.ok()) return run.error().kind == ErrorKind::kNotFound ? Status() : Status(run.error());
   if (NothingToLookFor(context, *run, look)) return {};
-  TENON_TRY_VOID(LookAfter(context, *run, look, reporter));
+  auto looked = LookAfter(context, *run, look, reporter);
+  if (!looked.ok() && run->spec.host.empty() && IsDamage(looked.error())) {
+    // Its journal is in order, but its end can't be found out.
+    (void)store.SetUnreadable(run_id, looked.error().message, *run).ok();
+  }
+  if (!looked.ok()) return looked;
   return history::IngestRunFolder(store, run_id, folder);
+}
+
+Error Unreadable(const std::string& run_id, const std::string& why) {
+  return Corrupt("the run " + run_id + " can't be read: " + why)
+      .WithHint("`tenon runs delete " + run_id + "` removes it");
+}
+
+// Some segment of the run has a writer, so the run, or its submit, is going on.
+bool HasWriter(const run::RunFolder& folder) {
+  for (const std::string& name : ListDir(folder.path()).value_or({})) {
+    if (!name.ends_with(run::kSegmentSuffix)) continue;
+    if (IsLockedByOther(JoinPath(folder.path(), name)).value_or(false)) return true;
+  }
+  return false;
+}
+
+// Tells a run to end of which the journal says too little. `why`: what is wrong with it.
+Error CancelUnreadable(Context& context, const launch::CancelRequest& request, const Error& why) {
+  const auto host = HostOfRun(context, request.run_id);
+  const auto place = context.At(host.ok() ? *host : "");
+  if (!place.ok()) return place.error();
+  const auto asked = place->launch->Cancel(request);
+  const std::string run = "the run " + request.run_id;
+  if (!asked.ok()) {
+    return Corrupt(run + " could not be told to end: " + asked.error().message +
+                   "; its record can't be read: " + why.message)
+        .WithHint("`tenon runs delete " + request.run_id + "` removes it if nothing of it goes on");
+  }
+  return Corrupt(run + " was told to end, but its record can't be read: " + why.message)
+      .WithHint("`tenon runs delete " + request.run_id + "` removes it when it has ended");
 }
 
 Error NoSuchRun(const std::string& name) {
@@ -243,6 +315,19 @@ Error NoSuchRun(const std::string& name) {
       .WithHint(
           "`tenon runs` lists them; a run is named by its id, its number, the beginning of its id, "
           "or `last`");
+}
+
+Result<std::optional<run::RunSpec>> SubmittedIn(const std::string& segment) {
+  TENON_TRY(auto reader, journal::Reader::Open(segment));
+  while (true) {
+    TENON_TRY(const auto record, reader.Next());
+    if (!record) return std::optional<run::RunSpec>();
+    if (record->type != static_cast<uint8_t>(run::EventType::kSubmitted)) continue;
+    TENON_TRY(auto event, run::DecodeEvent(record->type, record->payload));
+    if (auto* submitted = event ? std::get_if<run::Submitted>(&*event) : nullptr) {
+      return std::optional<run::RunSpec>(std::move(submitted->spec));
+    }
+  }
 }
 
 }  // namespace
@@ -294,19 +379,15 @@ Result<std::optional<run::RunSpec>> SubmittedSpec(const Context& context,
     if (names.error().kind == ErrorKind::kNotFound) return none;
     return std::move(names).error();
   }
+  std::optional<Error> problem;
   for (const std::string& name : *names) {
     if (!name.starts_with("near-") || !name.ends_with(run::kSegmentSuffix)) continue;
-    TENON_TRY(auto reader, journal::Reader::Open(JoinPath(folder.path(), name)));
-    while (true) {
-      TENON_TRY(const auto record, reader.Next());
-      if (!record) break;
-      TENON_TRY(auto event, run::DecodeEvent(record->type, record->payload));
-      if (!event) continue;
-      if (auto* submitted = std::get_if<run::Submitted>(&*event)) {
-        return std::optional<run::RunSpec>(std::move(submitted->spec));
-      }
-    }
+    auto spec = SubmittedIn(JoinPath(folder.path(), name));
+    if (spec.ok() && *spec) return spec;
+    // Another client's segment may be in order.
+    if (!spec.ok()) problem = std::move(spec).error();
   }
+  if (problem) return *std::move(problem);
   return none;
 }
 
@@ -329,15 +410,24 @@ Status Refresh(Context& context, Look look, Reporter* reporter) {
   query.unfinished_only = true;
   query.include_hidden = true;
   query.include_untracked = true;
-  TENON_TRY(const auto rows, store->List(query));
-  for (const auto& row : rows) {
-    auto status = IngestAndLookAfter(context, *store, row.spec.id, look, told);
+  query.include_unreadable = true;
+  // Only what is needed of each: there may be many, and each may be large.
+  std::vector<std::pair<std::string, bool>> runs;
+  TENON_TRY_VOID(store->Visit(query, [&](const history::RunRow& row) {
+    runs.emplace_back(row.spec.id, row.spec.host.empty());
+    return Status();
+  }));
+  for (const auto& [id, here] : runs) {
+    auto status = IngestAndLookAfter(context, *store, id, look, told);
     if (status.ok()) continue;
-    const bool here = row.spec.host.empty();
-    if (here && status.error().kind == ErrorKind::kDenied) continue;
-    if (here) return status;
-    told.OnNotice(
-        {run::Level::kWarning, row.spec.id + ": " + status.error().message, status.error().hint});
+    const Error& error = status.error();
+    // One that can't be read is noted, and told of where runs are listed.
+    if (here && (error.kind == ErrorKind::kDenied || IsDamage(error))) {
+      if (error.hint == history::kRebuildHint) return status;
+      continue;
+    }
+    if (here && error.kind != ErrorKind::kNotFound) return status;
+    told.OnNotice({run::Level::kWarning, id + ": " + error.message, error.hint});
   }
   return {};
 }
@@ -352,8 +442,13 @@ Result<journal::RunView> GetRun(Context& context, const std::string& run_id, Loo
     return store->Get(run_id);
   }
   auto status = RefreshRun(context, run_id, look);
-  if (!status.ok() && status.error().kind != ErrorKind::kDenied) return std::move(status).error();
   auto run = store->Get(run_id);
+  const bool noted = run.ok() && !run->unreadable.empty();
+  if (noted && run->untold) return Unreadable(run_id, run->unreadable);
+  // What was known before something went wrong with it is still worth showing.
+  if (!status.ok() && !noted && status.error().kind != ErrorKind::kDenied) {
+    return std::move(status).error();
+  }
   if (!run.ok() && run.error().kind == ErrorKind::kNotFound) return NoSuchRun(run_id);
   return run;
 }
@@ -367,13 +462,19 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
     unindexed = std::move(found).error();
     found = journal::FoldRunFolder(run::RunFolder(context.home, run_id).path());
   }
-  TENON_TRY(journal::RunView run, std::move(found));
-  if (run::IsFinal(run.state)) return run;
   TENON_TRY(const std::string client, context.ClientId());
   launch::CancelRequest request;
   request.run_id = run_id;
   request.grace_us = options.grace_us;
   request.who = options.who.empty() ? client : options.who;
+  if (!found.ok() && IsDamage(found.error())) {
+    return CancelUnreadable(context, request, found.error());
+  }
+  TENON_TRY(journal::RunView run, std::move(found));
+  if (run::IsFinal(run.state)) return run;
+  if (!run.unreadable.empty()) {
+    return CancelUnreadable(context, request, Corrupt(run.unreadable));
+  }
   TENON_TRY(const Place place, context.At(run.spec.host));
   auto asked = place.launch->Cancel(request);
   if (!asked.ok() && IsLost(context, place, run, asked.error())) {
@@ -392,7 +493,7 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
   }
   if (options.wait) {
     Reporter silent;
-    TENON_TRY_VOID(Follow(context, run_id, {}, silent));
+    TENON_TRY_VOID(Follow(context, run_id, {}, options.reporter ? *options.reporter : silent));
   }
   TENON_TRY_VOID(RefreshRun(context, run_id, Look::kThere));
   return GetRun(context, run_id);
@@ -406,24 +507,43 @@ Status Annotate(Context& context, const std::string& run_id, const run::Annotati
   TENON_TRY(auto lock, FileLock::Take(folder.near_segment(client) + ".lock", true));
   TENON_TRY(auto writer, journal::Writer::Open({folder.near_segment(client), run.spec.key,
                                                 "near-" + client, context.clock, false}));
+  // Nothing else tells that a run which is over has got a record: until the index has it, whoever
+  // looks compares them all.
+  TENON_TRY(history::HistoryStore * store, context.History());
+  TENON_TRY(const history::Seen seen, store->LastSeen());
+  TENON_TRY_VOID(store->MarkSeen({}));
   TENON_TRY_VOID(writer.Append(annotation));
   TENON_TRY_VOID(writer.Sync());
-  TENON_TRY(history::HistoryStore * store, context.History());
-  return history::IngestRunFolder(*store, run_id, folder.path());
+  TENON_TRY_VOID(history::IngestRunFolder(*store, run_id, folder.path()));
+  return store->MarkSeen(seen, history::Seen{});
 }
 
-Status DeleteRun(Context& context, const std::string& run_id) {
-  TENON_TRY(const journal::RunView run, GetRun(context, run_id));
-  if (!run::IsFinal(run.state)) {
-    return Invalid("the run " + run_id + " is " + std::string(run::StateName(run.state)))
+Status DeleteRun(Context& context, const std::string& run_id, bool force) {
+  const run::RunFolder folder(context.home, run_id);
+  const auto run = GetRun(context, run_id);
+  const bool readable = run.ok() && run->unreadable.empty();
+  if (!run.ok() && !IsDamage(run.error()) && run.error().kind != ErrorKind::kDenied) {
+    return run.error();
+  }
+  if (!readable && HasWriter(folder)) {
+    return Invalid("the run " + run_id + " can't be read, and some process still writes to it")
         .WithHint("`tenon cancel " + run_id + "` first");
   }
-  TENON_TRY_VOID(RemoveTree(run::RunFolder(context.home, run_id).path()));
+  if (readable && !run::IsFinal(run->state)) {
+    return Invalid("the run " + run_id + " is " + std::string(run::StateName(run->state)))
+        .WithHint("`tenon cancel " + run_id + "` first");
+  }
+  const bool here = readable && run->spec.host.empty();
+  if (!force && here && journal::OutputsAreLeft(folder, *run)) {
+    return Invalid("outputs of " + run_id + " are not collected; the only copy would go with it")
+        .WithHint("`tenon runs collect " + run_id + "` collects them; --force deletes them too");
+  }
+  TENON_TRY_VOID(RemoveTree(folder.path()));
   TENON_TRY(history::HistoryStore * store, context.History());
   return store->Delete(run_id);
 }
 
-Result<uint64_t> RebuildHistory(Context& context, Reporter& reporter) {
+Result<Rebuilt> RebuildHistory(Context& context, Reporter& reporter) {
   auto opened = context.History();
   if (!opened.ok()) {
     if (opened.error().kind != ErrorKind::kCorrupt) return std::move(opened).error();
@@ -438,11 +558,24 @@ Result<uint64_t> RebuildHistory(Context& context, Reporter& reporter) {
               reporter.OnProgress("reading journals", done, total);
             }));
   for (const Error& problem : rebuilt.problems) {
+    if (problem.kind != ErrorKind::kUnavailable && problem.kind != ErrorKind::kInternal) continue;
     reporter.OnNotice({run::Level::kWarning, problem.message, problem.hint});
   }
+  // Whether the end of a run can be found out is part of whether it can be read.
+  TENON_TRY_VOID(Refresh(context));
   history::RunQuery all;
   all.include_hidden = all.include_untracked = true;
-  return store.CountRuns(all);
+  Rebuilt now;
+  TENON_TRY(now.runs, store.CountRuns(all));
+  all.include_unreadable = true;
+  TENON_TRY_VOID(store.Visit(all, [&](const history::RunRow& row) {
+    if (row.unreadable.empty()) return Status();
+    ++now.unreadable;
+    const Error error = Unreadable(row.spec.id, row.unreadable);
+    reporter.OnNotice({run::Level::kWarning, error.message, error.hint});
+    return Status();
+  }));
+  return now;
 }
 
 }  // namespace tenon::engine

@@ -13,11 +13,13 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/assets.h"
 #include "engine/fetch.h"
 #include "engine/freeze_now.h"
 #include "engine/runs.h"
 #include "journal/fold.h"
+#include "journal/kept_outputs.h"
 #include "run/layout.h"
 #include "snapshot/unpack.h"
 
@@ -26,6 +28,11 @@ namespace {
 
 constexpr int kWriterTries = 200;
 constexpr std::chrono::milliseconds kWriterPause(10);
+
+// Why a folder with the only copy of a run's outputs stays, and what makes it superfluous.
+std::string WhyOutputsStay(const std::string& run_id) {
+  return "its outputs are not collected; `tenon runs collect " + run_id + "` does that";
+}
 
 constexpr int64_t kDayUs = int64_t{24} * 3600 * 1'000'000;
 
@@ -44,6 +51,13 @@ Result<std::vector<std::string>> RunIds(const Context& context) {
   std::erase_if(*names, [](const std::string& name) { return !run::IsValidRunId(name); });
   std::sort(names->begin(), names->end());
   return names;
+}
+
+// No record of a submit, and no runner has ever written: the remains of one that was killed at its
+// very beginning.
+bool IsRemainsOfSubmit(const run::RunFolder& folder, const Error& error) {
+  return error.kind == ErrorKind::kNotFound && IsDirectory(folder.path()) &&
+         !Exists(folder.host_segment());
 }
 
 // Some segment of the run has a writer, so the run, or its submit, is going on.
@@ -75,37 +89,67 @@ Status AddTree(const snapshot::ObjectStore& objects, const std::string& hex,
 
 // Every object that a recorded run, a kept snapshot or an asset names. An unreadable tree stops the
 // collection: better to keep too much than to lose a run's files because one node was damaged.
-Result<std::unordered_set<Hash>> LiveObjects(const snapshot::ObjectStore& objects,
-                                             const std::vector<journal::RunView>& runs,
-                                             const std::vector<std::string>& kept_trees,
-                                             const std::vector<Asset>& assets) {
-  std::unordered_set<Hash> live, trees;
-  for (const Asset& asset : assets) {
-    if (!asset.folder) {
-      if (auto hash = Hash::FromHex(asset.hash)) live.insert(*hash);
-    } else if (auto status = AddTree(objects, asset.hash, &trees, &live); !status.ok()) {
-      return std::move(status).error().Wrap("finding the objects of the asset " + asset.name);
+class LiveObjects {
+ public:
+  explicit LiveObjects(const snapshot::ObjectStore& objects) : objects_(objects) {}
+
+  Status AddAssets(const std::vector<Asset>& assets) {
+    for (const Asset& asset : assets) {
+      if (!asset.folder) {
+        if (auto hash = Hash::FromHex(asset.hash)) live_.insert(*hash);
+      } else if (auto status = AddTree(objects_, asset.hash, &trees_, &live_); !status.ok()) {
+        return std::move(status).error().Wrap("finding the objects of the asset " + asset.name);
+      }
     }
+    return {};
   }
-  for (const std::string& tree : kept_trees) {
-    if (auto status = AddTree(objects, tree, &trees, &live); !status.ok()) {
-      return std::move(status).error().Wrap("finding the objects of snapshot " + tree);
+  Status AddTrees(const std::vector<std::string>& kept_trees) {
+    for (const std::string& tree : kept_trees) {
+      if (auto status = AddTree(objects_, tree, &trees_, &live_); !status.ok()) {
+        return std::move(status).error().Wrap("finding the objects of snapshot " + tree);
+      }
     }
+    return {};
   }
-  for (const journal::RunView& run : runs) {
+  Status AddRun(const journal::RunView& run) {
     for (const std::string& tree : {run.spec.tree, run.spec.kept_tree, run.outputs_tree}) {
-      auto status = AddTree(objects, tree, &trees, &live);
+      auto status = AddTree(objects_, tree, &trees_, &live_);
       // What another machine has not given us yet cannot be lost here.
       const bool elsewhere = !run.spec.host.empty();
       if (status.ok() || (elsewhere && status.error().kind == ErrorKind::kNotFound)) continue;
-      return std::move(status).error().Wrap("finding the objects of run " + run.spec.id);
+      return std::move(status)
+          .error()
+          .Wrap("finding the objects of run " + run.spec.id)
+          .WithHint("its snapshot or its outputs are damaged; `tenon runs delete " +
+                    ShellQuote(run.spec.id) + "` gives the run up, and `tenon gc` works again");
     }
-    if (auto diff = Hash::FromHex(run.spec.git_diff_object)) live.insert(*diff);
+    if (auto diff = Hash::FromHex(run.spec.git_diff_object)) live_.insert(*diff);
     for (const run::Artifact& artifact : run.artifacts) {
-      if (auto hash = Hash::FromHex(artifact.hash)) live.insert(*hash);
+      if (auto hash = Hash::FromHex(artifact.hash)) live_.insert(*hash);
     }
+    return {};
   }
-  return live;
+  const std::unordered_set<Hash>& all() const { return live_; }
+
+ private:
+  const snapshot::ObjectStore& objects_;
+  std::unordered_set<Hash> live_, trees_;
+};
+
+// Parts of large objects that nobody is fetching. Those of outputs on record stay for a day: the
+// next look goes on with them. How many bytes go.
+uint64_t RemovePartialObjects(const Context& context, const std::unordered_set<Hash>& named,
+                              bool dry_run) {
+  uint64_t freed = 0;
+  for (const std::string& name : ListDir(context.home.incoming()).value_or({})) {
+    const std::string path = JoinPath(context.home.incoming(), name);
+    const auto hash = Hash::FromHex(name);
+    if (hash && named.contains(*hash) && AgeUs(*context.clock, path) < kDayUs) continue;
+    if (IsLockedByOther(path).value_or(false)) continue;
+    const uint64_t bytes = DiskBytes(path);
+    if (dry_run || RemoveTree(path).ok()) freed += bytes;
+  }
+  return freed;
 }
 
 // What the run was asked to do, without its journal. nullopt: it has never been started.
@@ -169,6 +213,10 @@ class Cleaner {
       if (view->spec.target != options_.target || !IsOfProject(view->spec)) continue;
       if (!run::IsFinal(view->state) || WriterStays(folder)) {
         ++result_.going;
+        continue;
+      }
+      if (journal::OutputsAreLeft(folder, *view)) {
+        result_.kept.push_back({id, WhyOutputsStay(id)});
         continue;
       }
       ++result_.work_folders;
@@ -279,7 +327,7 @@ Result<SpaceUse> MeasureSpace(Context& context, Reporter& reporter) {
        {context.home.environments(), context.home.cache(), context.home.tools()}) {
     use.environment_bytes += DiskBytes(path);
   }
-  for (const char* part : {"bin", "shim", "stat-cache", "numbers", "assets"}) {
+  for (const char* part : {"bin", "shim", "stat-cache", "numbers", "assets", "incoming"}) {
     use.other_bytes += DiskBytes(JoinPath(context.home.root(), part));
   }
   return use;
@@ -289,37 +337,66 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
   GcResult result;
   TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
   TENON_TRY(const auto ids, RunIds(context));
-  std::vector<journal::RunView> runs;
+  LiveObjects live(*objects);
+  std::optional<Error> unreadable;
   uint64_t done = 0;
+  bool with_containers = false;
   for (const std::string& id : ids) {
     reporter.OnProgress("reading journals", ++done, ids.size());
     const run::RunFolder folder(context.home, id);
+    with_containers =
+        with_containers || Exists(folder.engine_mark()) || Exists(folder.script_segment());
     auto view = journal::FoldRunFolder(folder.path());
-    if (!view.ok()) {
-      if (view.error().kind != ErrorKind::kNotFound)
-        return std::move(view).error().Wrap("run " + id);
-      // No record of a submit: the remains of one that was killed at its very beginning.
+    if (!view.ok() && IsRemainsOfSubmit(folder, view.error())) {
       if (AgeUs(*context.clock, folder.path()) < kDayUs || HasWriter(folder)) continue;
       result.bytes_freed += DiskBytes(folder.path());
       ++result.leftovers;
       if (!options.dry_run) TENON_TRY_VOID(RemoveTree(folder.path()));
       continue;
     }
+    if (!view.ok()) {
+      if (IsDirectory(folder.path())) unreadable = std::move(view).error().Wrap("run " + id);
+      continue;
+    }
     const bool old = context.clock->NowUs() - view->last_heard_us >= options.keep_work_us;
-    if (run::IsFinal(view->state) && old && !view->spec.keep && IsDirectory(folder.work()) &&
-        !WriterStays(folder)) {
+    const bool work = run::IsFinal(view->state) && old && !view->spec.keep &&
+                      IsDirectory(folder.work()) && !WriterStays(folder);
+    if (work && journal::OutputsAreLeft(folder, *view)) {
+      result.kept.push_back({id, WhyOutputsStay(id)});
+    } else if (work) {
       result.bytes_freed += DiskBytes(folder.work());
       ++result.work_folders;
       if (!options.dry_run) TENON_TRY_VOID(RemoveTree(folder.work()));
     }
-    runs.push_back(std::move(*view));
+    TENON_TRY_VOID(live.AddRun(*view));
+  }
+  result.bytes_freed += RemovePartialObjects(context, live.all(), options.dry_run);
+  if (with_containers) {
+    // An engine that is away keeps nobody from the rest.
+    auto swept = context.launch->Sweep({{}, /*all=*/true, options.dry_run, /*spare_kept=*/true});
+    if (swept.ok()) {
+      result.containers = std::move(swept->removed);
+      for (launch::Kept& kept : swept->kept) result.kept.push_back(std::move(kept));
+    } else {
+      result.kept.push_back({"containers", swept.error().message});
+    }
   }
   TENON_TRY(const auto kept_trees, KeptTrees(context, options.dry_run));
+  TENON_TRY_VOID(live.AddTrees(kept_trees));
   TENON_TRY(const auto assets, ListAssets(context, ""));
-  TENON_TRY(const auto live, LiveObjects(*objects, runs, kept_trees, assets));
+  TENON_TRY_VOID(live.AddAssets(assets));
+  if (unreadable) {
+    // Nobody knows which objects are its own.
+    reporter.OnNotice(
+        {run::Level::kWarning,
+         "no object is removed as long as a run can't be read: " + unreadable->message,
+         "`tenon history rebuild` names them all; `tenon runs delete ID` removes "
+         "one"});
+    return result;
+  }
   if (options.dry_run) return result;
   reporter.OnProgress("collecting objects", 0, 0);
-  TENON_TRY(const auto freed, objects->Collect(live, options.min_object_age_us));
+  TENON_TRY(const auto freed, objects->Collect(live.all(), options.min_object_age_us));
   result.bytes_freed += freed.bytes_on_disk;
   return result;
 }

@@ -41,11 +41,14 @@ struct GcOptions {
 };
 struct GcResult {
   uint64_t work_folders = 0;
-  uint64_t leftovers = 0;  // run folders without a readable journal, older than a day
+  uint64_t leftovers = 0;               // run folders without a readable journal, older than a day
+  std::vector<std::string> containers;  // names; of runs that are over
+  std::vector<launch::Kept> kept;       // with the reason
   uint64_t bytes_freed = 0;
 };
 // Removes what nothing needs: objects that no recorded run and no kept snapshot names, run
-// directories past their time, remains of killed submits. Never touches a run that is going.
+// directories past their time, containers of runs that are over, remains of killed submits. Never
+// touches a run that is going, and never the only copy of a run's outputs.
 Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Reporter& reporter);
 
 struct CleanOptions {

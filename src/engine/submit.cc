@@ -15,13 +15,16 @@
 #include "base/hash.h"
 #include "base/mask.h"
 #include "base/text.h"
+#include "engine/claim.h"
 #include "engine/git.h"
+#include "engine/heal.h"
 #include "engine/idle.h"
 #include "engine/mirror.h"
 #include "engine/private_files.h"
 #include "engine/reach.h"
 #include "engine/runs.h"
 #include "journal/writer.h"
+#include "run/damage.h"
 #include "run/mask_spec.h"
 #include "run/pypi_names.h"
 #include "snapshot/unpack.h"
@@ -57,38 +60,6 @@ class StepTimer {
   const Clock& clock_;
   int64_t start_;
 };
-
-// Takes the folder runs/<project>_<ms>; the ms goes up until the id is free. The folder is the
-// claim.
-Result<std::string> TakeRunId(const Context& context, const std::string& project) {
-  int64_t ms = context.clock->NowUs() / 1000;
-  const std::string stem = run::RunIdStem(project);
-  for (int tries = 0; tries < 100'000; ++tries, ++ms) {
-    std::string id = stem + "_" + std::to_string(ms);
-    const std::string path = run::RunFolder(context.home, id).path();
-    if (::mkdir(path.c_str(), 0700) == 0) return id;
-    if (errno != EEXIST) return FromErrno("making the run's folder " + path, errno);
-  }
-  return Internal("no free run id for project " + project);
-}
-
-// 1, 2, 3 … within the project. The counter file is the authority; a lost one is made again from
-// the index, and the larger of the two wins.
-Result<int64_t> TakeRunNumber(Context& context, const std::string& project_id) {
-  const std::string key = Sha256Of(project_id).Hex().substr(0, 32);
-  const std::string path = context.home.number_file(key);
-  TENON_TRY_VOID(MakeDirs(DirName(path), 0700));
-  TENON_TRY(auto lock, FileLock::Take(path, true));
-  TENON_TRY(const std::string text, ReadFile(path, 64));
-  int64_t last = std::strtoll(text.c_str(), nullptr, 10);
-  if (last <= 0) {
-    TENON_TRY(history::HistoryStore * store, context.History());
-    TENON_TRY(last, store->LastNumber(project_id));
-  }
-  TENON_TRY(auto fd, OpenFile(path, O_WRONLY));
-  TENON_TRY_VOID(WriteAllAt(fd.get(), std::to_string(last + 1) + "\n", 0));
-  return last + 1;
-}
 
 Masker MaskerFor(const std::vector<Secret>& secrets) {
   std::vector<std::string> values;
@@ -214,32 +185,39 @@ Result<run::RunnerStarted> HandOver(Context& context, launch::StartRequest start
       }
       return started;
     }
+    if (run::IsUnreadableHere(started.error())) return started;
     // What the host says itself, that its disk is full, is no lost link.
     const bool lost = started.error().kind == ErrorKind::kUnavailable && !refused;
     // One try that may have got through is enough: a later refusal does not undo it.
     const bool garbled = started.error().kind == ErrorKind::kCorrupt;
     *unclear = *unclear || ((lost || garbled) && !refused && place.far->host->has_sent());
-    if (!lost || !place.far->host->has_heard() || tries == kStartTries) return started;
+    if (!lost || !place.far->host->has_heard() || tries == kStartTries) {
+      Error error = std::move(started).error();
+      if (error.kind == ErrorKind::kDenied && error.hint.empty()) {
+        error.hint = "`tenon computetarget test " + ShellQuote(start.spec.target) +
+                     "` tries what a run needs there; tenonDirectory in its .compute file names "
+                     "another folder";
+      }
+      return error;
+    }
     reporter.OnLink(0, started.error().message);
     ::usleep(static_cast<useconds_t>(kStartPauseUs * tries));
   }
 }
 
 // On a thread of its own: with an index of its own.
-void Index(const run::Home& home, const std::string& run_id) {
-  if (auto store = history::OpenHistory(home.root()); store.ok()) {
-    (void)history::IngestRunFolder(**store, run_id, run::RunFolder(home, run_id).path()).ok();
+void Index(const run::Home& home, const ClaimedFolder& claimed) {
+  if (auto store = history::OpenHistoryAsItIs(home.root()); store.ok()) {
+    (void)IndexClaimed(**store, home, claimed).ok();
   }
 }
 
 // Records a run and gets its runner going; common to Submit and Rerun. spec.tree is set.
-Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
-                                   const Environment& environment,
-                                   const std::vector<Secret>& secrets,
-                                   const std::vector<run::Notice>& notices,
-                                   const std::vector<run::Step>& steps, Reporter& reporter,
-                                   const BeforeStart& before_start = nullptr,
-                                   const std::string& retry_of = "") {
+Result<std::string> RecordAndStart(
+    Context& context, run::RunSpec spec, const Environment& environment,
+    const std::vector<Secret>& secrets, const std::vector<run::Notice>& notices,
+    const std::vector<run::Step>& steps, const ProjectFolder& project, Reporter& reporter,
+    const BeforeStart& before_start = nullptr, const std::string& retry_of = "") {
   spec.key = NewUuid();
   spec.secret_names.clear();
   for (const Secret& secret : secrets) spec.secret_names.push_back(secret.name);
@@ -251,7 +229,8 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
   if (!spec.only_prepare) {
     TENON_TRY(spec.number, TakeRunNumber(context, spec.project_id));
   }
-  TENON_TRY(spec.id, TakeRunId(context, spec.project));
+  TENON_TRY(const ClaimedFolder claimed, ClaimNewRunFolder(context, spec.project));
+  spec.id = claimed.run_id;
   const run::RunFolder folder(context.home, spec.id);
 
   // From here on the run exists: what goes wrong is recorded in it.
@@ -277,7 +256,7 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
   if (!recorded.ok()) return give_up(std::move(recorded).error().Wrap("recording the run"));
   // Another machine takes its time to answer: enough to be in the index by then.
   if (!spec.host.empty() && spec.tracked) {
-    context.indexing = std::async(std::launch::async, Index, context.home, spec.id);
+    context.indexing = std::async(std::launch::async, Index, context.home, claimed);
   }
   reporter.OnRunId(spec.id);
 
@@ -290,7 +269,14 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
   start.retry_of = retry_of;
   bool unclear = false;
   const StepTimer timer(*context.clock);
-  auto handle = HandOver(context, std::move(start), reporter, &unclear);
+  auto handle = HandOver(context, start, reporter, &unclear);
+  if (!handle.ok() && run::IsUnreadableHere(handle.error())) {
+    if (auto healed = HealTree(context, project, spec.tree, spec.id); healed.ok()) {
+      handle = HandOver(context, std::move(start), reporter, &unclear);
+    } else {
+      handle = std::move(healed).error();
+    }
+  }
   if (!handle.ok() && !unclear) {
     run::End end;
     end.never_started = true;
@@ -307,7 +293,7 @@ Result<std::string> RecordAndStart(Context& context, run::RunSpec spec,
   if (!handle.ok() || (spec.tracked && spec.host.empty())) {
     if (context.indexing.valid()) context.indexing.wait();
     if (auto store = context.History(); store.ok()) {
-      if (auto status = history::IngestRunFolder(**store, id, folder.path()); !status.ok()) {
+      if (auto status = IndexClaimed(**store, context.home, claimed); !status.ok()) {
         reporter.OnNotice(
             {run::Level::kWarning,
              "the run is recorded, but the index was not updated: " + status.error().message,
@@ -368,34 +354,46 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
   options.on_progress = [&](uint64_t files, uint64_t) {
     reporter.OnProgress("snapshot", files, 0);
   };
-  TENON_TRY(const snapshot::Frozen frozen, snapshot::Freeze(*objects, options));
-  if (!spec.script.empty()) {
-    TENON_TRY_VOID(CheckScriptIsTaken(*objects, frozen, request.folder.root, spec.script));
-  }
-  spec.tree = frozen.root.Hex();
-  spec.kept_tree = frozen.kept_root.Hex();
-  std::vector<run::Step> steps = {{"snapshot", timer.Elapsed(), SnapshotDetail(frozen)}};
-  AddSnapshotNotices(frozen, request.folder.root, &request.notices);
-  // After this the snapshot is fixed and on disk.
-
-  if (git.valid()) {
+  std::vector<run::Notice> git_notices;
+  // In one wait for the disk with the snapshot.
+  options.before_flush = [&]() -> Status {
+    if (!git.valid()) return {};
     const GitState state = git.get();
     spec.git_commit = state.commit;
     spec.git_branch = masker.Mask(state.branch);
     if (!state.diff.empty()) {
       TENON_TRY(const Hash diff, objects->Put(masker.Mask(state.diff)));
-      TENON_TRY_VOID(objects->Flush());
       spec.git_diff_object = diff.Hex();
-    }
-    AddGitNotices(state, &request.notices);
-    if (state.diff.empty() && (!state.problem.empty() || !state.not_compared.empty())) {
+    } else if (!state.problem.empty() || !state.not_compared.empty()) {
       spec.git_diff_object = kGitUnknown;
     }
+    AddGitNotices(state, &git_notices);
+    return {};
+  };
+  if (request.read_all) options.stat_cache.clear();
+  TENON_TRY(const snapshot::Frozen frozen, snapshot::Freeze(*objects, options));
+  if (!spec.script.empty()) {
+    const auto check = [&] {
+      return CheckScriptIsTaken(*objects, frozen, request.folder.root, spec.script);
+    };
+    Status taken = check();
+    if (!taken.ok() && taken.error().kind == ErrorKind::kCorrupt) {
+      TENON_TRY_VOID(HealTree(context, request.folder, frozen.root.Hex(), "that is submitted"));
+      taken = check();
+    }
+    TENON_TRY_VOID(std::move(taken));
   }
+  spec.tree = frozen.root.Hex();
+  spec.kept_tree = frozen.kept_root.Hex();
+  std::vector<run::Step> steps = {{"snapshot", timer.Elapsed(), SnapshotDetail(frozen)}};
+  AddSnapshotNotices(frozen, request.folder.root, &request.notices);
+  request.notices.insert(request.notices.end(), git_notices.begin(), git_notices.end());
+  // After this the snapshot is fixed and on disk.
+
   for (const run::Notice& notice : request.notices) reporter.OnNotice(notice);
   for (const run::Step& step : steps) reporter.OnStep(step);
   return RecordAndStart(context, std::move(spec), request.environment, request.secrets,
-                        request.notices, steps, reporter);
+                        request.notices, steps, request.folder, reporter);
 }
 
 Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& reporter) {
@@ -449,7 +447,8 @@ Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& repo
   run::SetPypiNames(&spec.packages);  // an older client knew none
   spec.rerun_of = old.spec.id;
   return RecordAndStart(context, std::move(spec), request.environment, request.secrets, {}, {},
-                        reporter, request.before_start, request.in_its_place ? old.spec.id : "");
+                        request.folder, reporter, request.before_start,
+                        request.in_its_place ? old.spec.id : "");
 }
 
 }  // namespace tenon::engine

@@ -38,11 +38,14 @@ struct SubmitRequest {
   Environment environment;  // what the script inherits (the submitting shell's)
   std::vector<Secret> secrets;
   std::vector<run::Notice> notices;  // recorded with the run and reported
+  bool read_all = false;             // read every file, also those that seem not to have changed
 };
 
 // Freezes the project, records the run and gets a runner going. After it returns the run goes on
 // whatever happens to this process. On an Error after the run id was taken the run is recorded as
-// Failed (never started) with the reason. Returns the run id.
+// Failed (never started) with the reason. Damage in our store that is noticed here heals from the
+// project; what only the machine of the run can notice ends the run (run::IsDamagedSnapshot), and
+// another Submit() with `read_all` heals that. Returns the run id.
 Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& reporter);
 
 // Hears a run's id when it is recorded and not started yet; an Error keeps it from that.
@@ -59,6 +62,7 @@ struct RerunRequest {
   std::optional<int64_t> retries;
   bool in_its_place = false;  // after a restart of its machine: once, whichever client does it
   std::optional<std::string> gpus;  // as run::ContainerSpec has it; nullopt: as before
+  ProjectFolder folder;  // from which damage in our store heals; its root "": there is none
   BeforeStart before_start;
 };
 

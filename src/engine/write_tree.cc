@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "run/artifact_name.h"
 
 namespace tenon::engine {
 namespace {
@@ -34,7 +35,8 @@ std::string NameEntries(const std::vector<snapshot::Entry>& entries) {
 
 Result<std::vector<std::string>> WriteTree(Context& context, const std::string& tree,
                                            const std::string& folder, bool replace,
-                                           const std::string& option) {
+                                           const std::string& option,
+                                           std::vector<std::string>* dots_left) {
   const auto root = Hash::FromHex(tree);
   TENON_EXPECT_PEER(root.has_value(), "`" + tree + "` is not the hash of a tree");
   TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
@@ -45,6 +47,20 @@ Result<std::vector<std::string>> WriteTree(Context& context, const std::string& 
     return Invalid(ForTerminal(folder) + " is there and is no folder").WithHint("move it away");
   }
   TENON_TRY(difference, snapshot::Compare(*objects, *root, folder));
+  for (auto* list : {&difference.changed, &difference.missing}) {
+    if (dots_left != nullptr) {
+      std::erase_if(*list, [&](const snapshot::Entry& entry) {
+        if (!run::HasDotPart(entry.path)) return false;
+        if (entry.type != snapshot::EntryType::kFolder) dots_left->push_back(entry.path);
+        return true;
+      });
+    }
+    for (const snapshot::Entry& entry : *list) {
+      TENON_EXPECT_PEER(entry.type != snapshot::EntryType::kSymlink,
+                        "the outputs have a symbolic link, " + ForTerminal(entry.path) +
+                            ", which no run records");
+    }
+  }
   if (!difference.changed.empty() && !replace) {
     return Invalid("in " + ForTerminal(folder) +
                    " these are there with other contents: " + NameEntries(difference.changed))

@@ -13,10 +13,14 @@ namespace tenon::engine {
 
 // Writes a tree (hex root) into a folder, made if needed. Files that are there with other contents
 // stop it before anything is written, unless `replace`: kInvalid naming them, with `option` as the
-// way out. Files the tree does not have are left alone. Returns what was written, by path.
+// way out. Files the tree does not have are left alone. The tree is one of outputs, and may come
+// from a machine that is not to be trusted: a symlink in it is kCorrupt, for no runner records one.
+// With `dots_left`, what has a name that begins with a dot, or lies below such, is not written but
+// named there. Returns what was written, by path.
 Result<std::vector<std::string>> WriteTree(Context& context, const std::string& tree,
                                            const std::string& folder, bool replace,
-                                           const std::string& option);
+                                           const std::string& option,
+                                           std::vector<std::string>* dots_left = nullptr);
 
 // Whether `folder` has this file already, byte for byte.
 Result<bool> IsSame(const snapshot::Entry& file, const std::string& folder);

@@ -185,12 +185,12 @@ run::Proof ContainerExecutor::EndAll(bool /*thorough*/) {
   }
 }
 
-void ContainerExecutor::Release() {
-  if (made_.id.empty()) return;
+Status ContainerExecutor::Release(const run::ContainerMade& container) {
   waiting_.reset();
   stream_.fd.Reset();
-  auto engine = Engine();
-  if (engine.ok()) (void)(*engine)->Remove(made_.id).ok();
+  made_ = container;
+  TENON_TRY(docker::Engine * engine, Engine());
+  return engine->Remove(made_.id);
 }
 
 }  // namespace tenon::executor

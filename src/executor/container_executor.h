@@ -29,7 +29,7 @@ class ContainerExecutor : public Executor {
   std::optional<Exit> Reap() override;
   int64_t CountLeft() override { return 0; }  // all end with their init
   run::Proof EndAll(bool thorough) override;
-  void Release() override;
+  Status Release(const run::ContainerMade& container) override;
   pid_t pid() const override { return 0; }
   std::string cgroup() const override { return ""; }
 

@@ -133,9 +133,19 @@ TEST_F(ContainerExecutorTest, EndAllKillsOnceAndSaysThatNobodyIsLeft) {
   EXPECT_EQ(proof.ended, 1);
   EXPECT_EQ(proof.left, 0);
   EXPECT_TRUE(Asked("POST /containers/c1/kill"));
-  executor.Release();
+  EXPECT_TRUE(executor.Release(made_).ok());
   EXPECT_TRUE(Asked("DELETE /containers/c1"));
-  executor.Release();  // not there any more: nothing happens
+  EXPECT_TRUE(executor.Release(made_).ok()) << "not there any more: nothing happens";
+}
+
+TEST_F(ContainerExecutorTest, AContainerThatWasNeverStartedIsRemovedAllTheSame) {
+  ContainerExecutor executor;
+  EXPECT_TRUE(executor.Release(made_).ok());
+  EXPECT_TRUE(Asked("DELETE /containers/c1"));
+  run::ContainerMade elsewhere = made_;
+  elsewhere.socket += ".gone";
+  ContainerExecutor away;
+  EXPECT_FALSE(away.Release(elsewhere).ok()) << "it may still be there";
 }
 
 TEST_F(ContainerExecutorTest, EndAllOfAnEndedContainerKillsNothing) {

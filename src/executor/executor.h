@@ -78,8 +78,10 @@ class Executor {
   // known to be complete already.
   virtual run::Proof EndAll(bool thorough) = 0;
 
-  // Everything has been fetched: removes what is left of a container. Repeatable.
-  virtual void Release() {}
+  // Removes a container of the run, also one that was made and never given to Start(): everything
+  // has been fetched from it, or it will not be started. Repeatable. An Error: it may still be
+  // there.
+  virtual Status Release(const run::ContainerMade& container);
 
   virtual pid_t pid() const = 0;           // of the script, 0 before Start
   virtual std::string cgroup() const = 0;  // folder of the run's own cgroup, "" = none

@@ -94,49 +94,61 @@ struct Missing {
   std::string hint;
 };
 
-Missing MissingOnPodman(const EngineFacts& engine) {
+// A command for the machine itself, when the reader may sit at another one.
+std::string There(const HostFacts& host, const std::string& command) {
+  return host.machine == HostFacts().machine ? command : "on " + host.machine + ": " + command;
+}
+
+Missing MissingOnPodman(const HostFacts& host, const EngineFacts& engine) {
   if (!PodmanTakesCdi(engine)) {
     return {
-        "Podman " + engine.version +
+        "Podman " + engine.version + " on " + host.machine +
             " takes no request for a GPU through its socket; 5.4 is the first that does",
         "update Podman, or name another engine in DOCKER_HOST; for every container of this "
         "Podman: devices = [\"nvidia.com/gpu=all\"] in containers.conf, and nvidiaDocker: false"};
   }
-  return {
-      "this machine has a GPU and a driver, but no CDI specification of the NVIDIA Container "
-      "Toolkit, which is how Podman gives a container the GPU",
-      "install it: sudo apt-get install nvidia-container-toolkit && sudo nvidia-ctk cdi "
-      "generate --output=/etc/cdi/nvidia.yaml"};
+  return {host.machine +
+              " has a GPU and a driver, but no CDI specification of the NVIDIA Container Toolkit, "
+              "which is how Podman gives a container the GPU",
+          There(host,
+                "install it: sudo apt-get install nvidia-container-toolkit && sudo nvidia-ctk cdi "
+                "generate --output=/etc/cdi/nvidia.yaml")};
 }
 
-Missing MissingToolkit(const std::string& gpus, const EngineFacts& engine) {
-  if (IsPodman(engine)) return MissingOnPodman(engine);
+Missing MissingToolkit(const std::string& gpus, const HostFacts& host, const EngineFacts& engine) {
+  if (IsPodman(engine)) return MissingOnPodman(host, engine);
   if (HasNvidiaCdi(engine)) {
-    return {"the engine's CDI specification has no device for gpus: " + gpus,
-            "`nvidia-ctk cdi list` names the devices; `sudo nvidia-ctk cdi generate "
-            "--output=/etc/cdi/nvidia.yaml` makes the specification anew"};
+    return {"the CDI specification of the engine on " + host.machine +
+                " has no device for gpus: " + gpus,
+            There(host,
+                  "`nvidia-ctk cdi list` names the devices; `sudo nvidia-ctk cdi generate "
+                  "--output=/etc/cdi/nvidia.yaml` makes the specification anew")};
   }
   return {
-      "this machine has a GPU and a driver, but the NVIDIA Container Toolkit is missing, or the "
-      "engine does not know it",
-      "install it: sudo apt-get install nvidia-container-toolkit && sudo nvidia-ctk runtime "
-      "configure --runtime=docker && sudo systemctl restart docker"};
+      host.machine +
+          " has a GPU and a driver, but the NVIDIA Container Toolkit is missing, or the engine "
+          "does not know it",
+      There(host,
+            "install it: sudo apt-get install nvidia-container-toolkit && sudo nvidia-ctk runtime "
+            "configure --runtime=docker && sudo systemctl restart docker")};
 }
 
 // The first of GPU, driver and toolkit that stands in the way.
 std::optional<Missing> FindMissing(const std::string& gpus, const HostFacts& host,
                                    const EngineFacts& engine) {
   if (!host.has_gpu) {
-    return Missing{"this machine has no NVIDIA GPU (none on its PCI bus)",
+    return Missing{host.machine + " has no NVIDIA GPU (none on its PCI bus)",
                    "choose a target that has one (tenon computetarget list), or run without: "
                    "nvidiaDocker: false, or --gpus none"};
   }
   if (!host.has_driver) {
-    return Missing{"this machine has an NVIDIA GPU, but no NVIDIA driver is loaded",
-                   "install it and reboot: sudo apt-get install nvidia-driver (Debian), sudo "
-                   "ubuntu-drivers install (Ubuntu); installed already: sudo modprobe nvidia"};
+    return Missing{
+        host.machine + " has an NVIDIA GPU, but no NVIDIA driver is loaded",
+        There(host,
+              "install it and reboot: sudo apt-get install nvidia-driver (Debian), sudo "
+              "ubuntu-drivers install (Ubuntu); installed already: sudo modprobe nvidia")};
   }
-  if (ChooseWay(gpus, host, engine) == Way::kNone) return MissingToolkit(gpus, engine);
+  if (ChooseWay(gpus, host, engine) == Way::kNone) return MissingToolkit(gpus, host, engine);
   return std::nullopt;
 }
 
@@ -360,7 +372,8 @@ Result<Access> Decide(const run::ContainerSpec& spec,
     return access;
   }
   if (!wish.from_image) {
-    return Unavailable("a GPU is asked for and can't be had: " + missing->what)
+    const std::string who = spec.gpu_where.empty() ? "" : spec.gpu_where + ": ";
+    return Unavailable(who + "a GPU is asked for and can't be had: " + missing->what)
         .WithHint(missing->hint);
   }
   Access access;

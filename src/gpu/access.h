@@ -17,6 +17,7 @@ namespace tenon::gpu {
 
 // What a machine has, as far as it can be seen without asking a driver.
 struct HostFacts {
+  std::string machine = "this machine";  // what messages call it: they may be read elsewhere
   bool has_gpu = false;  // an NVIDIA device on the PCI bus, or a device file (WSL, Tegra)
   bool has_driver =
       false;  // the kernel module answers: /proc/driver/nvidia/version, /dev/nvidiactl
@@ -56,8 +57,9 @@ bool IsGpuImage(const std::vector<std::pair<std::string, std::string>>& image_en
 // "" / "all" / "none" / N / UUIDs with commas between; kInvalid says what can be written.
 Status CheckGpus(const std::string& gpus);
 
-// The decision of design § 8 and § 14. Asked for and not to be had is kUnavailable, naming which
-// of GPU, driver and toolkit is missing and the command that brings it. Before the image is known,
+// The decision of design § 8 and § 14. Asked for and not to be had is kUnavailable, naming who asks
+// (spec.gpu_where), the machine, which of GPU, driver and toolkit is missing and the command that
+// brings it. Before the image is known,
 // image_env is empty: the refusal then comes before anything is pulled or built.
 Result<Access> Decide(const run::ContainerSpec& spec,
                       const std::vector<std::pair<std::string, std::string>>& image_env,

@@ -373,5 +373,36 @@ TEST(NextWay, StaleCdiFallsBack) {
   EXPECT_FALSE(NextWay(refused, words, Podman("5.4.0")));
 }
 
+TEST(Refusal, NamesTheMachineItIsAboutAndTheLineThatAsks) {
+  run::ContainerSpec spec = Asking(true);
+  spec.gpu_where = "aml_config/box.compute:6: nvidiaDocker: true";
+  HostFacts host;
+  host.machine = "dsvm7 (target box)";
+  const HostFacts without_gpu = host;
+  HostFacts without_driver = host;
+  without_driver.has_gpu = true;
+  HostFacts without_toolkit = GpuHost();
+  without_toolkit.machine = host.machine;
+  without_toolkit.has_toolkit_hook = false;
+  EngineFacts with_cdi = Docker();
+  with_cdi.cdi_devices = {"nvidia.com/gpu=0"};
+  for (const auto& [facts, engine] :
+       {std::pair(without_gpu, Docker()), std::pair(without_driver, Docker()),
+        std::pair(without_toolkit, Docker()), std::pair(without_toolkit, with_cdi),
+        std::pair(without_toolkit, Podman("4.3.1")), std::pair(without_toolkit, Podman("5.4.0"))}) {
+    const auto access = Decide(spec, {}, facts, engine);
+    ASSERT_FALSE(access.ok());
+    const std::string& said = access.error().message;
+    EXPECT_TRUE(said.starts_with("aml_config/box.compute:6: nvidiaDocker: true: ")) << said;
+    EXPECT_NE(said.find("dsvm7 (target box)"), std::string::npos) << said;
+    EXPECT_EQ(said.find("this machine"), std::string::npos) << said;
+  }
+  const auto noticed =
+      Decide(Asking(std::nullopt), {{"NVIDIA_VISIBLE_DEVICES", "all"}}, without_driver, Docker());
+  ASSERT_TRUE(noticed.ok() && noticed->notice);
+  EXPECT_NE(noticed->notice->text.find("dsvm7"), std::string::npos) << noticed->notice->text;
+  EXPECT_TRUE(noticed->notice->hint.starts_with("on dsvm7")) << noticed->notice->hint;
+}
+
 }  // namespace
 }  // namespace tenon::gpu

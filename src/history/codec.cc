@@ -12,6 +12,7 @@
 
 #include "base/compress.h"
 #include "history/database.h"
+#include "run/artifact_name.h"
 
 namespace tenon::history {
 namespace {
@@ -60,10 +61,10 @@ void Fields(A& a, S& s) {
 }
 template <typename A, Is<run::ContainerSpec> S>
 void Fields(A& a, S& s) {
-  auto& [image, image_where, shared_volumes, nvidia_docker, gpus, gpus_from_option, memory_bytes,
-         nano_cpus, shm_bytes, ulimits, read_only_root, network] = s;
-  a(image, image_where, shared_volumes, nvidia_docker, gpus, gpus_from_option, memory_bytes,
-    nano_cpus, shm_bytes, ulimits, read_only_root, network);
+  auto& [image, image_where, shared_volumes, nvidia_docker, gpus, gpus_from_option, gpu_where,
+         memory_bytes, nano_cpus, shm_bytes, ulimits, read_only_root, network] = s;
+  a(image, image_where, shared_volumes, nvidia_docker, gpus, gpus_from_option, gpu_where,
+    memory_bytes, nano_cpus, shm_bytes, ulimits, read_only_root, network);
 }
 template <typename A, Is<run::ScriptEnded> S>
 void Fields(A& a, S& s) {
@@ -122,9 +123,9 @@ void Fields(A& a, S& s) {
 template <typename A, Is<run::End> S>
 void Fields(A& a, S& s) {
   auto& [state, exit_code, signal, reason, never_started, recovered, rebooted, peak_rss_bytes,
-         start_us, duration_us, proof] = s;
+         start_us, duration_us, proof, outputs_left] = s;
   a(state, exit_code, signal, reason, never_started, recovered, rebooted, peak_rss_bytes, start_us,
-    duration_us, proof);
+    duration_us, proof, outputs_left);
 }
 template <typename A, Is<run::Gap> S>
 void Fields(A& a, S& s) {
@@ -160,11 +161,12 @@ template <typename A, Is<journal::SegmentFold> S>
 void Fields(A& a, S& s) {
   auto& [records, first_us, last_us, submitted, submitted_us, state, state_reason, end, end_us,
          runner, script, script_us, script_ended, environment, container, steps, notices, artifacts,
-         outputs_tree, series, stdout_bytes, stderr_bytes, gap, hole_bytes, name, note, hidden,
-         tags] = s;
+         outputs_tree, outputs_left, series, stdout_bytes, stderr_bytes, gap, hole_bytes, name,
+         note, hidden, tags, held, left_out, files_left_out] = s;
   a(records, first_us, last_us, submitted, submitted_us, state, state_reason, end, end_us, runner,
     script, script_us, script_ended, environment, container, steps, notices, artifacts,
-    outputs_tree, series, stdout_bytes, stderr_bytes, gap, hole_bytes, name, note, hidden, tags);
+    outputs_tree, outputs_left, series, stdout_bytes, stderr_bytes, gap, hole_bytes, name, note,
+    hidden, tags, held, left_out, files_left_out);
 }
 
 enum class Part { kRow, kDetail };
@@ -173,15 +175,16 @@ template <typename A, Is<journal::RunView> S>
 void ViewFields(A& a, S& s, Part part) {
   auto& [spec, client, tenon_version, state, reason, end, created_us, start_us, end_us, duration_us,
          last_heard_us, runner, script, environment, container, steps, notices, artifacts,
-         outputs_tree, series, stdout_bytes, stderr_bytes, gap, hole_bytes, name, note, hidden,
-         tags] = s;
+         outputs_tree, outputs_left, series, stdout_bytes, stderr_bytes, gap, hole_bytes, name,
+         note, hidden, tags, files_left_out, unreadable, untold] = s;
+  // The index has the last two beside the run.
   if (part == Part::kDetail) {
     a(steps, notices, environment, container);
     return;
   }
   a(spec, client, tenon_version, state, reason, end, created_us, start_us, end_us, duration_us,
-    last_heard_us, runner, script, artifacts, outputs_tree, series, stdout_bytes, stderr_bytes, gap,
-    hole_bytes, name, note, hidden, tags);
+    last_heard_us, runner, script, artifacts, outputs_tree, outputs_left, series, stdout_bytes,
+    stderr_bytes, gap, hole_bytes, name, note, hidden, tags, files_left_out);
 }
 
 class Encoder {
@@ -379,7 +382,7 @@ class Decoder {
 constexpr char kPlain = 1;
 constexpr char kCompressed = 2;
 constexpr size_t kWorthCompressing = 16u << 10;
-constexpr size_t kLargest = size_t{1} << 30;
+constexpr size_t kLargest = size_t{64} << 20;  // journal::kMaxHeld keeps them far below
 
 std::string Seal(std::string bytes) {
   if (bytes.size() >= kWorthCompressing) return kCompressed + Compress(bytes);
@@ -421,6 +424,8 @@ std::string EncodeFold(const journal::SegmentFold& fold) {
 Result<journal::SegmentFold> DecodeFold(std::string_view bytes) {
   journal::SegmentFold fold;
   TENON_TRY_VOID(Unseal(bytes, [&](Decoder& decoder) { decoder(fold); }));
+  // An index that was made when any name was taken.
+  run::DropForeignNames(&fold.artifacts);
   return fold;
 }
 
@@ -437,7 +442,9 @@ std::string EncodeDetail(const journal::RunView& view) {
 }
 
 Status DecodeRow(std::string_view bytes, journal::RunView& view) {
-  return Unseal(bytes, [&](Decoder& decoder) { ViewFields(decoder, view, Part::kRow); });
+  TENON_TRY_VOID(Unseal(bytes, [&](Decoder& decoder) { ViewFields(decoder, view, Part::kRow); }));
+  run::DropForeignNames(&view.artifacts);
+  return {};
 }
 
 Status DecodeDetail(std::string_view bytes, journal::RunView& view) {

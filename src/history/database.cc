@@ -2,6 +2,7 @@
 #include "history/database.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 
 #include <chrono>
@@ -9,6 +10,8 @@
 
 #include "base/check.h"
 #include "base/file.h"
+#include "base/private_file.h"
+#include "base/waiting.h"
 
 namespace tenon::history {
 namespace {
@@ -56,7 +59,15 @@ Error MakeError(sqlite3* handle, const std::string& path, std::string_view doing
               std::string(doing) + " " + path + ": " + sqlite3_errmsg(handle),
               {}};
   if (error.kind == ErrorKind::kCorrupt) error.hint = kRebuildHint;
-  if ((code & 0xff) == SQLITE_BUSY) error.hint = "another tenon is writing; try again";
+  if ((code & 0xff) == SQLITE_BUSY) {
+    error.hint = "another tenon is writing; try again";
+    for (const char* file : {"-shm", ""}) {
+      const auto holder = FindLockHolder(path + file);
+      if (!holder || !holder->stopped) continue;
+      error = LockedByStopped(path, *holder).Wrap(std::string(doing));
+      break;
+    }
+  }
   return error;
 }
 
@@ -166,6 +177,9 @@ Result<std::unique_ptr<Database>> Database::OpenHandle(const std::string& path, 
 Result<std::unique_ptr<Database>> Database::Open(const std::string& path) {
   // An absolute name can't be taken for one of SQLite's special ones (":memory:", "file:…").
   const std::string name = path.starts_with('/') ? path : "./" + path;
+  // SQLite would make it as the umask says. Its log's files get the mode that the database has.
+  if (!Exists(name)) (void)OpenFile(name, O_WRONLY | O_CREAT, 0600).ok();
+  for (const char* suffix : {"", "-wal", "-shm"}) KeepPrivate(name + suffix);
   auto opened = OpenHandle(name, false);
   if (opened.ok() || opened.error().kind != ErrorKind::kDenied || !Exists(path)) return opened;
   // The log's files can't be made beside the database. Nobody else can write it either.

@@ -40,10 +40,15 @@ class FailingStore : public HistoryStore {
       const std::function<Status(const std::string&, const run::MetricPoint&)>&) override {
     return Fail();
   }
+  Status SetUnreadable(const std::string&, const std::string&, const journal::RunView&) override {
+    return Fail();
+  }
   Status Delete(const std::string&) override { return Fail(); }
   Status Clear() override { return Fail(); }
   Result<bool> NeedsRebuild() override { return Fail(); }
   Status MarkRebuilt() override { return Fail(); }
+  Result<Seen> LastSeen() override { return Fail(); }
+  Status MarkSeen(const Seen&, const std::optional<Seen>&) override { return Fail(); }
 
   int calls() const { return calls_; }
 

@@ -4,9 +4,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include "base/file.h"
+#include "base/json.h"
+#include "base/regular_file.h"
+#include "history/database.h"
 #include "history/store.h"
 #include "journal/format.h"
 #include "run/layout.h"
@@ -16,6 +20,9 @@ namespace {
 
 // Other writers wait while we hold a transaction, so a long segment comes in pieces.
 constexpr uint64_t kPieceBytes = 64u << 20;
+constexpr size_t kMaxSpecFile = 4u << 20;
+// A submit that is being made has a folder before it has a journal.
+constexpr time_t kYoungSeconds = 60;
 
 struct Segment {
   std::string name;
@@ -28,9 +35,14 @@ Result<std::vector<Segment>> ListSegments(const std::string& run_folder) {
   // Near ones first: they tell what run this is.
   std::stable_partition(names.begin(), names.end(),
                         [](const auto& name) { return journal::IsNearSegment(name); });
+  std::erase_if(names, [](const auto& name) { return !name.ends_with(run::kSegmentSuffix); });
+  if (names.size() > journal::kMaxSegments) {
+    return Corrupt(run_folder + " has " + std::to_string(names.size()) +
+                   " segments, more than the " + std::to_string(journal::kMaxSegments) +
+                   " that are read");
+  }
   std::vector<Segment> segments;
   for (const std::string& name : names) {
-    if (!name.ends_with(run::kSegmentSuffix)) continue;
     segments.push_back(
         {name.substr(0, name.size() - run::kSegmentSuffix.size()), JoinPath(run_folder, name)});
   }
@@ -50,7 +62,7 @@ bool LooksLikeRecordAfter(const char* header28, uint64_t number) {
 // gone, and whoever went on wrote others under their numbers.
 Result<bool> StillThere(const std::string& path, journal::Cursor known) {
   if (known.record == 0) return true;
-  TENON_TRY(const UniqueFd fd, OpenFile(path, O_RDONLY));
+  TENON_TRY(const UniqueFd fd, OpenRegular(path, O_RDONLY | O_NOFOLLOW));
   struct stat info;
   if (::fstat(fd.get(), &info) != 0) return FromErrno("looking at " + path, errno);
   const auto size = static_cast<uint64_t>(info.st_size);
@@ -88,7 +100,7 @@ Result<bool> MayKnowDamage(HistoryStore& store, const std::string& run_id) {
 Status CheckBelongs(HistoryStore& store, const std::string& run_id, const journal::Reader& reader) {
   const std::optional<std::string> key = reader.run_key();
   const auto view = store.Get(run_id);
-  if (!key || !view.ok() || view->spec.key == *key) return {};
+  if (!key || !view.ok() || view->spec.key.empty() || view->spec.key == *key) return {};
   return Corrupt("the segment belongs to another run, " + *key);
 }
 
@@ -158,10 +170,8 @@ Result<journal::Place> CheckedPlace(HistoryStore& store, const std::string& run_
   return place;
 }
 
-}  // namespace
-
-Status IngestRunFolder(HistoryStore& store, const std::string& run_id,
-                       const std::string& run_folder) {
+Status IngestSegments(HistoryStore& store, const std::string& run_id,
+                      const std::string& run_folder) {
   TENON_TRY(const std::vector<Segment> segments, ListSegments(run_folder));
   TENON_TRY(journal::Place place, CheckedPlace(store, run_id, segments));
   std::optional<Error> problem;
@@ -176,57 +186,77 @@ Status IngestRunFolder(HistoryStore& store, const std::string& run_id,
   return {};
 }
 
-Result<RebuildResult> RebuildHistory(
-    HistoryStore& store, const std::string& runs_folder,
-    const std::function<void(uint64_t done, uint64_t total)>& progress) {
-  RebuildResult result;
-  std::vector<std::string> names;
-  if (auto listed = ListDir(runs_folder); listed.ok()) {
-    names = std::move(*listed);
-  } else if (listed.error().kind != ErrorKind::kNotFound) {
-    return std::move(listed).error();
+// What can be known of a run without its journal: what its runner was asked to do, if that is
+// there, and what the name of the folder tells.
+journal::RunView KnownFromFolder(const std::string& run_id, const std::string& run_folder) {
+  journal::RunView known;
+  const auto text = ReadFile(run::RunFolder(run_folder).spec(), kMaxSpecFile);
+  const auto value = text.ok() ? json::Parse(*text) : Result<json::Value>(text.error());
+  if (value.ok() && value->is_object()) {
+    const json::Object* asked = json::GetObject(value->get_object(), "spec");
+    auto spec = asked ? run::RunSpec::FromRecord(*asked) : Result<run::RunSpec>(NotFound(""));
+    if (spec.ok() && spec->id == run_id) known.spec = std::move(*spec);
   }
-  // In the order of their ids, which is roughly that of time: neighbours lie together in the index.
-  std::ranges::sort(names);
-  uint64_t done = 0;
-  for (const std::string& name : names) {
-    const std::string folder = JoinPath(runs_folder, name);
-    if (run::IsValidRunId(name) && IsDirectory(folder)) {
-      Status status = IngestRunFolder(store, name, folder);
-      // A store that can't be written fails for every run alike.
-      if (!status.ok() && status.error().kind == ErrorKind::kDenied)
-        return std::move(status).error();
-      if (status.ok()) {
-        ++result.runs;
-      } else {
-        result.problems.push_back(std::move(status).error().Wrap("run " + name));
-      }
-    }
-    if (progress) progress(++done, names.size());
+  known.spec.id = run_id;
+  known.created_us = run::TimeInRunId(run_id) * 1000;
+  struct stat info;
+  if (known.created_us == 0 && ::lstat(run_folder.c_str(), &info) == 0) {
+    known.created_us = int64_t{info.st_mtim.tv_sec} * 1'000'000;
   }
-  TENON_TRY_VOID(store.MarkRebuilt());
-  return result;
+  return known;
 }
 
-Result<std::unique_ptr<HistoryStore>> OpenHistory(
-    const std::string& home, const std::function<void(uint64_t done, uint64_t total)>& progress) {
-  TENON_TRY(const std::string path, IndexPath(home));
-  std::unique_ptr<HistoryStore> store;
-  if (auto opened = OpenSqliteStore(path); opened.ok()) {
-    store = std::move(*opened);
-  } else if (opened.error().kind == ErrorKind::kDenied) {
-    store = MakeMemoryStore();
-  } else {
-    return std::move(opened).error();
+// Why a run about which its journal says nothing is one all the same; "" = it is none, or is just
+// being made.
+std::string WhyNothingIsSaid(const std::string& run_folder) {
+  const auto segments = ListSegments(run_folder);
+  if (!segments.ok()) return segments.error().message;
+  struct stat info;
+  bool begun = false;
+  for (const Segment& segment : *segments) {
+    if (IsLockedByOther(segment.path).value_or(false)) return "";
+    begun = begun || (::lstat(segment.path.c_str(), &info) == 0 && info.st_size > 0);
   }
-  TENON_TRY(const bool rebuild, store->NeedsRebuild());
-  if (!rebuild) return store;
-  auto rebuilt = RebuildHistory(*store, run::Home(home).runs(), progress);
-  // An index that was never finished and can't be written now tells what it knows.
-  if (!rebuilt.ok() && rebuilt.error().kind != ErrorKind::kDenied) {
-    return std::move(rebuilt).error();
+  // A submit that died before its first record was on disk leaves no more than this: a segment of
+  // its own that is empty or torn. It has told nobody of it, and it is no run.
+  const auto names = ListDir(run_folder);
+  const auto is_near = [](const std::string& name) { return journal::IsNearSegment(name); };
+  if (names.ok() && std::ranges::all_of(*names, is_near)) return "";
+  if (begun) return "no segment says what was submitted";
+  if (names.ok() && names->size() == segments->size()) return "";
+  // A folder of somebody else's.
+  const bool looks_like_one = run::TimeInRunId(BaseName(run_folder)) != 0 || !segments->empty() ||
+                              Exists(run::RunFolder(run_folder).spec());
+  if (!looks_like_one) return "";
+  const bool young = ::lstat(run_folder.c_str(), &info) == 0 &&
+                     std::abs(::time(nullptr) - info.st_mtim.tv_sec) < kYoungSeconds;
+  return young ? "" : "it has no journal";
+}
+
+// Whether the Error is about what lies in the run's folder, not about the index or the disk.
+bool IsOfTheRun(const Error& error) {
+  return error.hint != kRebuildHint && error.kind != ErrorKind::kUnavailable &&
+         error.kind != ErrorKind::kInternal;
+}
+
+}  // namespace
+
+Status IngestRunFolder(HistoryStore& store, const std::string& run_id,
+                       const std::string& run_folder) {
+  Status status = IngestSegments(store, run_id, run_folder);
+  if (!status.ok() && (!IsOfTheRun(status.error()) || !Exists(run_folder))) return status;
+  std::string why = status.ok() ? "" : status.error().message;
+  if (status.ok()) {
+    const auto view = store.Get(run_id);
+    if (!view.ok() && view.error().kind != ErrorKind::kNotFound) return view.error();
+    const bool told = view.ok() && !view->untold;
+    if (told && view->unreadable.empty()) return {};
+    if (!told) why = WhyNothingIsSaid(run_folder);
   }
-  return store;
+  const Status noted = store.SetUnreadable(run_id, why, KnownFromFolder(run_id, run_folder));
+  // An index that can't be written can't note it either.
+  if (!noted.ok() && (status.ok() || noted.error().kind != ErrorKind::kDenied)) return noted;
+  return status;
 }
 
 }  // namespace tenon::history

@@ -261,6 +261,33 @@ TEST(Ingest, RebuildGoesOnPastABadRunAndNamesIt) {
   EXPECT_EQ(Must(store->CountRuns({})), 2u);
 }
 
+TEST(Ingest, ABadRunIsNotedWithItsReasonAndForgottenWhenItIsMended) {
+  const TestFolder home;
+  WriteRun(home, 1);
+  const std::string host = JoinPath(Folder(home, 1), "host.tj");
+  Must(RenameFile(host, home / "kept"));
+  ASSERT_EQ(::mkfifo(host.c_str(), 0600), 0);
+  const auto store = Must(OpenSqliteStore(home / "history.db"));
+  EXPECT_EQ(IngestRunFolder(*store, IdOf(1), Folder(home, 1)).error().kind, ErrorKind::kCorrupt);
+  EXPECT_NE(Must(store->Get(IdOf(1))).unreadable.find("is a FIFO"), std::string::npos);
+  Must(RenameFile(home / "kept", host));
+  Must(IngestRunFolder(*store, IdOf(1), Folder(home, 1)));
+  EXPECT_EQ(Must(store->Get(IdOf(1))).unreadable, "");
+  ExpectEqualToJournal(*store, home, 1);
+}
+
+TEST(Ingest, AFolderWithoutAJournalIsOneOnlyWhenItIsOld) {
+  const TestFolder home;
+  Must(MakeDirs(JoinPath(Folder(home, 1), "work")));
+  const auto store = MakeMemoryStore();
+  Must(IngestRunFolder(*store, IdOf(1), Folder(home, 1)));
+  EXPECT_FALSE(store->Get(IdOf(1)).ok());
+  const timespec old[2] = {{1, 0}, {1, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, Folder(home, 1).c_str(), old, 0), 0);
+  Must(IngestRunFolder(*store, IdOf(1), Folder(home, 1)));
+  EXPECT_EQ(Must(store->Get(IdOf(1))).unreadable, "it has no journal");
+}
+
 TEST(Ingest, FolderThatIsNotThereIsNotFound) {
   const auto store = MakeMemoryStore();
   EXPECT_EQ(IngestRunFolder(*store, "x", "/nonexistent/x").error().kind, ErrorKind::kNotFound);
@@ -283,6 +310,10 @@ TEST(OpenHistory, LostIndexIsMadeAnewByItself) {
 TEST(OpenHistory, ReadOnlyHomeWithoutAnIndexIsListedFromItsFolders) {
   const TestFolder home;
   WriteRun(home, 1);
+  // Its owner, who alone may read what is in it.
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::system(("chown -R 65534:65534 '" + home.path() + "'").c_str()), 0);
+  }
   ASSERT_EQ(::chmod(home.path().c_str(), 0555), 0);
   const pid_t child = ::fork();
   if (child == 0) {

@@ -39,10 +39,18 @@ uint64_t BytesLostBefore(const journal::Record& record, uint64_t last_end, uint6
 
 }  // namespace
 
+uint64_t RoomFor(const std::string& segment, const std::map<std::string, SegmentState>& segments) {
+  uint64_t others = 0;
+  for (const auto& [name, state] : segments) {
+    if (name != segment) others += state.fold.held;
+  }
+  return journal::kMaxHeld - std::min(journal::kMaxHeld, others);
+}
+
 Result<bool> TakeRecords(SegmentState& state, std::string_view segment,
                          const std::function<Result<std::optional<journal::Record>>()>& read,
                          const std::function<journal::Cursor()>& cursor, uint64_t hole_bytes,
-                         const std::function<Status(StoredBlock block)>& on_block) {
+                         uint64_t most, const std::function<Status(StoredBlock block)>& on_block) {
   bool changed = false;
   while (true) {
     TENON_TRY(const std::optional<journal::Record> record, read());
@@ -53,7 +61,7 @@ Result<bool> TakeRecords(SegmentState& state, std::string_view segment,
     state.fold.hole_bytes -= state.tail;
     state.tail = 0;
     state.fold.hole_bytes += BytesLostBefore(*record, state.at.offset, end);
-    TENON_TRY_VOID(state.fold.Apply(*record, segment));
+    TENON_TRY_VOID(state.fold.Apply(*record, segment, most));
     if (record->type == static_cast<uint8_t>(run::EventType::kMetrics)) {
       TENON_TRY_VOID(SplitMetrics(*record, on_block));
     }

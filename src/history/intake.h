@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,14 +36,18 @@ struct StoredBlock {
 };
 
 // Brings `state` forward as HistoryStore::Ingest() promises. Metric blocks of new records go to
-// `on_block`. Returns whether anything has changed. After an Error `state` is to be thrown away.
+// `on_block`. `most`: what state.fold.held may come to (journal::kMaxHeld less what the run's other
+// segments hold). Returns whether anything has changed. After an Error `state` is to be thrown
+// away.
 //
 // Holes between records are found from the cursors (what lies between the end of one record and the
 // beginning of the next), so they count once whoever brings the records, and how often.
 Result<bool> TakeRecords(SegmentState& state, std::string_view segment,
                          const std::function<Result<std::optional<journal::Record>>()>& read,
                          const std::function<journal::Cursor()>& cursor, uint64_t hole_bytes,
-                         const std::function<Status(StoredBlock block)>& on_block);
+                         uint64_t most, const std::function<Status(StoredBlock block)>& on_block);
+// The room that the other segments leave to one.
+uint64_t RoomFor(const std::string& segment, const std::map<std::string, SegmentState>& segments);
 
 // The points of one StoredBlock.
 Status VisitPoints(

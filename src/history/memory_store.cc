@@ -11,14 +11,19 @@
 namespace tenon::history {
 namespace {
 
+// All that is kept of points. A home that can't be written may have more; those are not shown.
+constexpr uint64_t kMaxPointBytes = 64u << 20;
+
 bool Matches(const RunQuery& query, const journal::RunView& view) {
   const auto same = [](const std::string& wanted, const std::string& is) {
     return wanted.empty() || wanted == is;
   };
-  if (!same(query.project_id, view.spec.project_id) || !same(query.script, view.spec.script) ||
-      !same(query.target, view.spec.target)) {
+  const bool homeless = view.untold && view.spec.project_id.empty();
+  if ((!homeless && !same(query.project_id, view.spec.project_id)) ||
+      !same(query.script, view.spec.script) || !same(query.target, view.spec.target)) {
     return false;
   }
+  if (view.untold && !query.include_unreadable) return false;
   if (view.hidden && !query.include_hidden) return false;
   if (!view.spec.tracked && !query.include_untracked) return false;
   if (query.unfinished_only && run::IsFinal(view.state)) return false;
@@ -48,12 +53,12 @@ class MemoryStore : public HistoryStore {
     const auto known = runs_.find(run_id);
     Run run = known == runs_.end() ? Run{} : known->second;  // all or nothing: work on a copy
     SegmentState& state = run.segments[segment];
-    TENON_TRY(
-        const bool changed,
-        TakeRecords(state, segment, read, cursor, hole_bytes, [&](StoredBlock block) {
-          run.blocks[{block.series, segment, block.record, block.block}] = std::move(block.data);
-          return Status();
-        }));
+    TENON_TRY(const bool changed,
+              TakeRecords(state, segment, read, cursor, hole_bytes, RoomFor(segment, run.segments),
+                          [&](StoredBlock block) {
+                            KeepBlock(run, segment, std::move(block));
+                            return Status();
+                          }));
     const journal::Cursor at = state.at;
     if (!changed) return at;
     std::map<std::string, journal::SegmentFold> folds;
@@ -119,10 +124,31 @@ class MemoryStore : public HistoryStore {
                                                 const run::MetricPoint& point)>& visit) override {
     const auto it = runs_.find(run_id);
     if (it == runs_.end()) return {};
+    if (it->second.points_left_out) {
+      return Unavailable("the points of " + run_id + " do not fit into memory")
+          .WithHint("make the Tenon home writable, so that the index can be kept there");
+    }
     for (const auto& [key, data] : it->second.blocks) {
       if (!name.empty() && std::get<0>(key) != name) continue;
       TENON_TRY_VOID(VisitPoints(std::get<0>(key), data, visit));
     }
+    return {};
+  }
+
+  Status SetUnreadable(const std::string& run_id, const std::string& why,
+                       const journal::RunView& known) override {
+    const auto it = runs_.find(run_id);
+    const bool told = it != runs_.end() && it->second.view && !it->second.view->untold;
+    if (!told && why.empty()) {
+      if (it != runs_.end() && it->second.view) runs_.erase(it);
+      return {};
+    }
+    Run& run = runs_[run_id];
+    if (!told) {
+      run.view = known;
+      run.view->untold = true;
+    }
+    run.view->unreadable = why;
     return {};
   }
 
@@ -134,6 +160,7 @@ class MemoryStore : public HistoryStore {
   Status Clear() override {
     runs_.clear();
     complete_ = false;
+    seen_ = {};
     return {};
   }
 
@@ -143,18 +170,35 @@ class MemoryStore : public HistoryStore {
     return {};
   }
 
+  Result<Seen> LastSeen() override { return seen_; }
+  Status MarkSeen(const Seen& now, const std::optional<Seen>& before) override {
+    if (!before || *before == seen_) seen_ = now;
+    return {};
+  }
+
  private:
   using BlockKey = std::tuple<std::string, std::string, uint64_t, uint64_t>;
   struct Run {
     std::map<std::string, SegmentState> segments;
     std::map<BlockKey, std::string> blocks;
+    bool points_left_out = false;
     std::optional<journal::RunView> view;
   };
+
+  void KeepBlock(Run& run, const std::string& segment, StoredBlock block) {
+    const uint64_t cost = sizeof(BlockKey) + block.series.size() + block.data.size();
+    if (point_bytes_ + cost > kMaxPointBytes) {
+      run.points_left_out = true;
+      return;
+    }
+    point_bytes_ += cost;
+    run.blocks[{block.series, segment, block.record, block.block}] = std::move(block.data);
+  }
 
   static RunQuery Everything(const std::string& project_id) {
     RunQuery query;
     query.project_id = project_id;
-    query.include_hidden = query.include_untracked = true;
+    query.include_hidden = query.include_untracked = query.include_unreadable = true;
     return query;
   }
 
@@ -171,7 +215,9 @@ class MemoryStore : public HistoryStore {
   }
 
   std::map<std::string, Run> runs_;
+  uint64_t point_bytes_ = 0;
   bool complete_ = false;
+  Seen seen_;
 };
 
 }  // namespace

@@ -12,11 +12,13 @@ namespace {
 // `runs` holds what listings filter and order by; its indexes carry all of it, so that a page of a
 // listing is one walk along an index and one look-up in `views` per row. `views` holds the run in
 // the form of codec.h: `row` is what listings show, `detail` the rest. A run is in both once its
-// kSubmitted record is known; its segments may be there before.
+// kSubmitted record is known; its segments may be there before. One of which nothing but its folder
+// is known has hidden = 2.
 //
 // Metric points lie together per series; the key makes a repeated ingest harmless.
 //
-// meta: 'complete' is 1 once every run folder has been looked at since the file was made.
+// meta: 'complete' is 1 once every run folder has been looked at since the file was made; 'runs'
+// and 'boot' are the two of Seen (store.h).
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO meta VALUES('complete', 0);
@@ -80,7 +82,15 @@ Status ToVersion2(Database& database) {
 // Hosts, retries, data sets: likewise.
 Status ToVersion3(Database& database) { return ToVersion2(database); }
 
-constexpr std::array<Migration, 3> kMigrations = {ToVersion1, ToVersion2, ToVersion3};
+// Runs whose folder can't be read have a row with the reason; folds have got members.
+// Outputs that are not collected, who asks for a GPU: likewise.
+Status ToVersion4(Database& database) {
+  TENON_TRY_VOID(
+      database.Execute("ALTER TABLE views ADD COLUMN unreadable TEXT NOT NULL DEFAULT '';"));
+  return ToVersion2(database);
+}
+
+constexpr std::array<Migration, 4> kMigrations = {ToVersion1, ToVersion2, ToVersion3, ToVersion4};
 
 std::string Quoted(std::string_view name) {
   std::string out = "\"";

@@ -51,7 +51,7 @@ TEST(Schema, WriteSavedDatabase) {
 }
 
 TEST(Schema, SavedOlderVersionsWantToBeMadeAgainFromTheJournals) {
-  for (const char* name : {"history-v1.db", "history-v2.db"}) {
+  for (const char* name : {"history-v1.db", "history-v2.db", "history-v3.db"}) {
     const TestFolder folder;
     const auto store = Must(OpenSqliteStore(CopyOf(name, folder)));
     EXPECT_TRUE(Must(store->NeedsRebuild())) << name;
@@ -61,9 +61,9 @@ TEST(Schema, SavedOlderVersionsWantToBeMadeAgainFromTheJournals) {
   }
 }
 
-TEST(Schema, SavedVersion3OpensWithAllItsRuns) {
+TEST(Schema, SavedVersion4OpensWithAllItsRuns) {
   const TestFolder folder;
-  const auto store = Must(OpenSqliteStore(CopyOf("history-v3.db", folder)));
+  const auto store = Must(OpenSqliteStore(CopyOf("history-v4.db", folder)));
   EXPECT_FALSE(Must(store->NeedsRebuild()));
   EXPECT_EQ(Ids(Must(store->List({}))),
             (std::vector<std::string>{IdOf(5), IdOf(4), IdOf(3), IdOf(2), IdOf(1)}));

@@ -17,6 +17,9 @@ namespace {
 // After so many writes this is a rebuild or a long follow, not one command.
 constexpr int kManyWrites = 100;
 
+// runs.hidden of one of which nothing but its folder is known.
+constexpr int64_t kHiddenUntold = 2;
+
 // The least string greater than every one that begins with `prefix`; "" when there is none.
 std::string AfterPrefix(std::string_view prefix) {
   std::string after(prefix);
@@ -28,13 +31,22 @@ std::string AfterPrefix(std::string_view prefix) {
 
 // FROM … WHERE … of a RunQuery, and its parameters in order.
 struct Selection {
-  explicit Selection(const RunQuery& query) {
+  // `homeless`: there are rows whose project is not known.
+  Selection(const RunQuery& query, bool homeless) {
     from = query.unfinished_only ? " FROM runs INDEXED BY runs_unfinished" : " FROM runs";
     where = " WHERE 1";
-    if (!query.project_id.empty()) Add(" AND project_id = ?", query.project_id);
+    if (!query.project_id.empty()) {
+      Add(homeless && query.include_unreadable ? " AND project_id IN (?, '')"
+                                               : " AND project_id = ?",
+          query.project_id);
+    }
     if (!query.script.empty()) Add(" AND script = ?", query.script);
     if (!query.target.empty()) Add(" AND target = ?", query.target);
-    if (!query.include_hidden) where += " AND hidden = 0";
+    if (query.include_hidden) {
+      if (!query.include_unreadable) where += " AND hidden != 2";
+    } else {
+      where += query.include_unreadable ? " AND hidden IN (0, 2)" : " AND hidden = 0";
+    }
     if (!query.include_untracked) where += " AND tracked = 1";
     if (query.unfinished_only) where += " AND finished = 0";
     AddStates(query.states);
@@ -92,10 +104,10 @@ class SqliteStore : public HistoryStore {
     if (++writes_ == kManyWrites) db_->ExpectManyWrites();
     TENON_TRY(auto segments, LoadSegments(run_id));
     SegmentState& state = segments[segment];
-    TENON_TRY(const bool changed,
-              TakeRecords(state, segment, read, cursor, hole_bytes, [&](const StoredBlock& block) {
-                return SaveBlock(run_id, segment, block);
-              }));
+    TENON_TRY(
+        const bool changed,
+        TakeRecords(state, segment, read, cursor, hole_bytes, RoomFor(segment, segments),
+                    [&](const StoredBlock& block) { return SaveBlock(run_id, segment, block); }));
     const journal::Cursor at = state.at;
     if (!changed) return at;
     TENON_TRY_VOID(SaveSegment(run_id, segment, state));
@@ -105,19 +117,23 @@ class SqliteStore : public HistoryStore {
   }
 
   Result<journal::RunView> Get(const std::string& run_id) override {
-    TENON_TRY(Query query, db_->Prepare("SELECT row, detail FROM runs JOIN views USING (id) "
-                                        "WHERE run_id = ?"));
+    TENON_TRY(Query query,
+              db_->Prepare("SELECT row, detail, unreadable, hidden FROM runs JOIN views USING (id) "
+                           "WHERE run_id = ?"));
     TENON_TRY(const bool row, query.Bind(run_id).Step());
     if (!row) return NotFound("there is no run " + run_id);
     journal::RunView view;
     TENON_TRY_VOID(DecodeRow(query.Blob(0), view));
     TENON_TRY_VOID(DecodeDetail(query.Blob(1), view));
+    view.unreadable = query.Text(2);
+    view.untold = query.Int(3) == kHiddenUntold;
     return view;
   }
 
   Status Visit(const RunQuery& query, const std::function<Status(const RunRow&)>& visit) override {
-    const Selection selection(query);
-    TENON_TRY(Query rows, db_->Prepare("SELECT row" + selection.from +
+    TENON_TRY(const bool homeless, HasHomeless());
+    const Selection selection(query, homeless);
+    TENON_TRY(Query rows, db_->Prepare("SELECT row, unreadable, hidden" + selection.from +
                                        " CROSS JOIN views USING (id)" + selection.where +
                                        " ORDER BY created_us DESC, run_id DESC LIMIT ? OFFSET ?"));
     selection.BindTo(rows);
@@ -128,12 +144,15 @@ class SqliteStore : public HistoryStore {
       TENON_TRY(const bool more, rows.Step());
       if (!more) return {};
       TENON_TRY_VOID(DecodeRow(rows.Blob(0), row));
+      row.unreadable = rows.Text(1);
+      row.untold = rows.Int(2) == kHiddenUntold;
       TENON_TRY_VOID(visit(row));
     }
   }
 
   Result<uint64_t> CountRuns(const RunQuery& query) override {
-    const Selection selection(query);
+    TENON_TRY(const bool homeless, HasHomeless());
+    const Selection selection(query, homeless);
     TENON_TRY(Query count, db_->Prepare("SELECT count(*)" + selection.from + selection.where));
     selection.BindTo(count);
     TENON_TRY_VOID(count.Step());
@@ -199,6 +218,30 @@ class SqliteStore : public HistoryStore {
     }
   }
 
+  Status SetUnreadable(const std::string& run_id, const std::string& why,
+                       const journal::RunView& known) override {
+    bool there = false, told = false;
+    std::string before, project;
+    {
+      TENON_TRY(Query query, db_->Prepare("SELECT unreadable, hidden, project_id FROM runs "
+                                          "JOIN views USING (id) WHERE run_id = ?"));
+      TENON_TRY(there, query.Bind(run_id).Step());
+      if (there) {
+        before = query.Text(0);
+        told = query.Int(1) != kHiddenUntold;
+        project = query.Text(2);
+      }
+    }
+    if (why == before && (told || !there || !project.empty())) return {};
+    if (!told && why.empty()) return Delete(run_id);
+    TENON_TRY(Transaction transaction, Transaction::Begin(*db_));
+    if (!told) TENON_TRY_VOID(SaveUntold(run_id, known));
+    TENON_TRY(Query query, db_->Prepare("UPDATE views SET unreadable = ? WHERE id = "
+                                        "(SELECT id FROM runs WHERE run_id = ?)"));
+    TENON_TRY_VOID(query.Bind(why).Bind(run_id).Run());
+    return transaction.Commit();
+  }
+
   Status Delete(const std::string& run_id) override {
     TENON_TRY(Transaction transaction, Transaction::Begin(*db_));
     for (const char* sql :
@@ -216,7 +259,7 @@ class SqliteStore : public HistoryStore {
     TENON_TRY_VOID(
         db_->Execute("DELETE FROM views; DELETE FROM runs; DELETE FROM tags; "
                      "DELETE FROM segments; DELETE FROM metric_blocks; "
-                     "UPDATE meta SET value = 0 WHERE key = 'complete'"));
+                     "UPDATE meta SET value = 0 WHERE key IN ('complete', 'runs', 'boot')"));
     return transaction.Commit();
   }
 
@@ -229,6 +272,31 @@ class SqliteStore : public HistoryStore {
   Status MarkRebuilt() override {
     TENON_TRY(Transaction transaction, Transaction::Begin(*db_));
     TENON_TRY_VOID(db_->Execute("INSERT OR REPLACE INTO meta VALUES('complete', 1)"));
+    return transaction.Commit();
+  }
+
+  Result<Seen> LastSeen() override {
+    TENON_TRY(Query query,
+              db_->Prepare("SELECT key, value FROM meta WHERE key IN ('runs', 'boot')"));
+    Seen seen;
+    while (true) {
+      TENON_TRY(const bool row, query.Step());
+      if (!row) return seen;
+      (query.Text(0) == "runs" ? seen.runs : seen.boot) = query.Int(1);
+    }
+  }
+
+  Status MarkSeen(const Seen& now, const std::optional<Seen>& before) override {
+    TENON_TRY(Transaction transaction, Transaction::Begin(*db_));
+    if (before) {
+      TENON_TRY(const Seen last, LastSeen());
+      if (last != *before) return {};
+    }
+    {
+      TENON_TRY(Query query,
+                db_->Prepare("INSERT OR REPLACE INTO meta VALUES('runs', ?), ('boot', ?)"));
+      TENON_TRY_VOID(query.Bind(now.runs).Bind(now.boot).Run());
+    }
     return transaction.Commit();
   }
 
@@ -281,15 +349,42 @@ class SqliteStore : public HistoryStore {
       return std::move(combined).error();
     }
     const journal::RunView& view = *combined;
-    TENON_TRY(const int64_t id, SaveRunRow(run_id, view));
-    TENON_TRY(Query query, db_->Prepare("INSERT OR REPLACE INTO views VALUES(?, ?, ?)"));
-    const std::string row = EncodeRow(view);
-    const std::string detail = EncodeDetail(view);
-    TENON_TRY_VOID(query.Bind(id).BindBlob(row).BindBlob(detail).Run());
+    folds.clear();
+    TENON_TRY_VOID(SaveView(run_id, view, view.hidden));
     return SaveTags(run_id, view);
   }
 
-  Result<int64_t> SaveRunRow(const std::string& run_id, const journal::RunView& view) {
+  Status SaveView(const std::string& run_id, const journal::RunView& view, int64_t hidden) {
+    TENON_TRY(const int64_t id, SaveRunRow(run_id, view, hidden));
+    TENON_TRY(Query query,
+              db_->Prepare("INSERT OR REPLACE INTO views(id, row, detail) VALUES(?, ?, ?)"));
+    const std::string row = EncodeRow(view);
+    const std::string detail = EncodeDetail(view);
+    return query.Bind(id).BindBlob(row).BindBlob(detail).Run();
+  }
+
+  // A row for a run of which no segment has told anything. Its project, if it does not say itself,
+  // is taken to be that of the newest run whose id begins alike.
+  Status SaveUntold(const std::string& run_id, journal::RunView known) {
+    if (known.spec.project_id.empty()) {
+      const std::string stem = run_id.substr(0, run_id.rfind('_') + 1);
+      TENON_TRY(Query query, db_->Prepare("SELECT project_id FROM runs WHERE run_id >= ? AND "
+                                          "run_id < ? AND project_id != '' "
+                                          "ORDER BY created_us DESC LIMIT 1"));
+      TENON_TRY(const bool row, query.Bind(stem).Bind(AfterPrefix(stem)).Step());
+      if (row) known.spec.project_id = query.Text(0);
+    }
+    return SaveView(run_id, known, kHiddenUntold);
+  }
+
+  // A run of which not even the project is known. Few listings have to care.
+  Result<bool> HasHomeless() {
+    TENON_TRY(Query query, db_->Prepare("SELECT 1 FROM runs WHERE project_id = '' LIMIT 1"));
+    return query.Step();
+  }
+
+  Result<int64_t> SaveRunRow(const std::string& run_id, const journal::RunView& view,
+                             int64_t hidden) {
     TENON_TRY(
         Query query,
         db_->Prepare("INSERT INTO runs(run_id, project_id, number, created_us, state, finished, "
@@ -301,7 +396,7 @@ class SqliteStore : public HistoryStore {
                      "script = excluded.script, target = excluded.target RETURNING id"));
     query.Bind(run_id).Bind(view.spec.project_id).Bind(view.spec.number).Bind(view.created_us);
     query.Bind(static_cast<int64_t>(view.state)).Bind(int64_t{run::IsFinal(view.state)});
-    query.Bind(int64_t{view.hidden}).Bind(int64_t{view.spec.tracked});
+    query.Bind(hidden).Bind(int64_t{view.spec.tracked});
     query.Bind(view.spec.script).Bind(view.spec.target);
     TENON_TRY(const bool row, query.Step());
     TENON_CHECK(row);

@@ -28,6 +28,9 @@ struct RunQuery {
   bool include_hidden = false;
   bool include_untracked = false;
   bool unfinished_only = false;
+  // Those of which nothing but their folder is known as well (SetUnreadable()). The project of one
+  // may be unknown: it is then among those of every project. They have no end.
+  bool include_unreadable = false;
   size_t limit = 0;  // 0: all
   size_t offset = 0;
 };
@@ -35,6 +38,15 @@ struct RunQuery {
 // A row of a listing: the view without what only one run's page needs (steps, notices; artifacts
 // and series are there, because listings in JSON show them).
 using RunRow = journal::RunView;
+
+// What the run folders looked like when the index was last known to have all of them: one stat of
+// runs/, and the boot in which their segments were last compared with it. A power cut may take back
+// what was written last, of the index and of segments alike; it never does so within one boot.
+struct Seen {
+  int64_t runs = 0;  // StampOf() the folder; 0: not known
+  int64_t boot = 0;  // of the boot id; 0: not known
+  bool operator==(const Seen&) const = default;
+};
 
 // The index over journals. Everything in it can be dropped and made again from the run folders, so
 // no write here waits for the disk. Safe for many processes at once. Methods are called from one
@@ -79,6 +91,13 @@ class HistoryStore {
                              const std::function<Status(const std::string& series,
                                                         const run::MetricPoint& point)>& visit) = 0;
 
+  // Notes why a run's folder can't be read as it should (RunView::unreadable), "" when it can. A
+  // run of which no segment has told anything gets a row made of `known`, as far as that goes: its
+  // spec and created_us. It goes again when there is no more reason for it. Costs little when
+  // nothing changes.
+  virtual Status SetUnreadable(const std::string& run_id, const std::string& why,
+                               const journal::RunView& known) = 0;
+
   virtual Status Delete(const std::string& run_id) = 0;  // not there = success
   virtual Status Clear() = 0;                            // everything; for rebuild
 
@@ -86,6 +105,10 @@ class HistoryStore {
   // before may be missing in it. RebuildHistory() sees to both.
   virtual Result<bool> NeedsRebuild() = 0;
   virtual Status MarkRebuilt() = 0;
+
+  virtual Result<Seen> LastSeen() = 0;
+  // With `before`: only if that is what LastSeen() says, else nothing is done.
+  virtual Status MarkSeen(const Seen& now, const std::optional<Seen>& before = std::nullopt) = 0;
 };
 
 // SQLite in a file on a local disk (IndexPath()). Missing: made. Written by an older release:
@@ -106,7 +129,10 @@ Result<std::string> IndexPath(const std::string& home);
 Result<std::unique_ptr<HistoryStore>> RecreateSqliteStore(const std::string& path);
 
 // Brings the index up to date with one run folder: ingests what its segments have beyond PlaceOf().
-// A segment that can't be read does not keep the others from it; the first such Error is returned.
+// A segment that can't be read does not keep the others from it; the first such Error is returned,
+// and the run is noted as unreadable, with the reason. A folder that looks like a run's and has no
+// journal is noted too, once it is a minute old. Nothing that lies there makes this wait, follow a
+// symlink in place of a segment, or take more memory than journal::kMaxHeld allows.
 // May be repeated; costs little when there is nothing new.
 Status IngestRunFolder(HistoryStore& store, const std::string& run_id,
                        const std::string& run_folder);
@@ -121,11 +147,28 @@ Result<RebuildResult> RebuildHistory(
     HistoryStore& store, const std::string& runs_folder,
     const std::function<void(uint64_t done, uint64_t total)>& progress);
 
+// What runs/ is recognised by. Changes with every folder that is made or removed there; whoever
+// makes one sees to it that it does (engine/claim.h). 0: there is none.
+int64_t StampOf(const std::string& runs_folder);
+// The present boot, as Seen has it.
+int64_t BootStamp();
+
+// Brings the index up to date if run folders have come or gone, or if the machine was started anew,
+// since LastSeen(); one stat tells. In the same boot only the names are compared: a run that is in
+// the index and goes on is looked at by whoever lists it. In another boot all segments are, those
+// of the last minutes before it from their first record. A folder that can't be taken in keeps no
+// other from it and is tried again next time.
+Status CatchUp(HistoryStore& store, const std::string& runs_folder,
+               const std::function<void(uint64_t done, uint64_t total)>& progress = {});
+
 // The index of a home (~/.tenon), wherever it lies, filled from the run folders if it had to be
-// made. When there is none and none can be made (read-only home): in memory.
+// made, and caught up with. When there is none and none can be made, or when it is behind and can't
+// be written (read-only home): in memory.
 Result<std::unique_ptr<HistoryStore>> OpenHistory(
     const std::string& home,
     const std::function<void(uint64_t done, uint64_t total)>& progress = {});
+// The same as it is, without a look at the run folders: for who takes in a run of their own.
+Result<std::unique_ptr<HistoryStore>> OpenHistoryAsItIs(const std::string& home);
 
 }  // namespace tenon::history
 

@@ -55,6 +55,43 @@ TEST_P(StoreContract, UnknownRunHasNoPlaceNoPointsAndIsNotFound) {
   EXPECT_TRUE(Must(store().List({})).empty());
 }
 
+TEST_P(StoreContract, AnUnreadableRunIsARowForWhoAsksForThem) {
+  GiveRun(store(), 1);
+  RunQuery all;
+  all.project_id = Must(store().Get(IdOf(1))).spec.project_id;
+  RunQuery with = all;
+  with.include_unreadable = true;
+  journal::RunView known;
+  known.spec.id = IdOf(2);
+  known.created_us = 2'000'000'000'000'000;
+  Must(store().SetUnreadable(IdOf(2), "it has no journal", known));
+  EXPECT_EQ(Ids(Must(store().List(all))), std::vector<std::string>{IdOf(1)});
+  EXPECT_EQ(Ids(Must(store().List(with))), (std::vector<std::string>{IdOf(2), IdOf(1)}));
+  EXPECT_EQ(Must(store().CountRuns(all)), 1u);
+  const journal::RunView untold = Must(store().Get(IdOf(2)));
+  EXPECT_TRUE(untold.untold);
+  EXPECT_EQ(untold.unreadable, "it has no journal");
+  Must(store().SetUnreadable(IdOf(2), "", known));
+  EXPECT_EQ(store().Get(IdOf(2)).error().kind, ErrorKind::kNotFound);
+
+  Must(store().SetUnreadable(IdOf(1), "host.tj is a FIFO", known));
+  EXPECT_EQ(Must(store().List(all)).front().unreadable, "host.tj is a FIFO");
+  EXPECT_FALSE(Must(store().Get(IdOf(1))).untold);
+  Must(store().SetUnreadable(IdOf(1), "", known));
+  EXPECT_EQ(Must(store().Get(IdOf(1))).unreadable, "");
+}
+
+TEST_P(StoreContract, AnUnreadableRunThatIsToldOfLaterIsARunLikeOthers) {
+  journal::RunView known;
+  known.spec.id = IdOf(1);
+  Must(store().SetUnreadable(IdOf(1), "it has no journal", known));
+  GiveRun(store(), 1);
+  const journal::RunView view = Must(store().Get(IdOf(1)));
+  EXPECT_FALSE(view.untold);
+  EXPECT_EQ(view.unreadable, "");
+  EXPECT_EQ(Must(store().CountRuns({})), 1u);
+}
+
 TEST_P(StoreContract, RunIsWhatItsSegmentsSay) {
   GiveRun(store(), 1);
   const journal::RunView view = Must(store().Get(IdOf(1)));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "journal/fold.h"
 #include "run/layout.h"
 
@@ -121,6 +122,7 @@ void MergeArtifacts(const std::vector<const Named*>& order, RunView& view) {
       }
     }
     if (!segment->second.outputs_tree.empty()) view.outputs_tree = segment->second.outputs_tree;
+    view.outputs_left = view.outputs_left || segment->second.outputs_left;
   }
 }
 
@@ -138,6 +140,19 @@ void MergeContents(const SegmentFold& fold, RunView& view) {
   view.gap.records += fold.gap.records;
   if (!fold.gap.reason.empty()) view.gap.reason = fold.gap.reason;
   view.hole_bytes += fold.hole_bytes;
+  view.files_left_out += fold.files_left_out;
+}
+
+void TellWhatIsLeftOut(const Segments& segments, RunView& view) {
+  uint64_t records = 0;
+  for (const auto& [name, fold] : segments) records += fold.left_out;
+  if (records == 0 && view.files_left_out == 0) return;
+  view.notices.push_back(
+      {run::Level::kWarning,
+       "the journal says more than is listed: " + Count(records, "record", "records") + " and " +
+           Count(view.files_left_out, "output", "outputs") + " are left out (listed are at most " +
+           HumanBytes(kMaxHeld) + ")",
+       ""});
 }
 
 template <typename T>
@@ -170,14 +185,14 @@ void MergeAnnotations(const Segments& segments, RunView& view) {
 }
 
 // One segment file folded; `run_key` is the one in its header, "" when that is damaged.
-Result<SegmentFold> FoldSegment(const std::string& path, const std::string& name,
+Result<SegmentFold> FoldSegment(const std::string& path, const std::string& name, uint64_t most,
                                 std::string* run_key) {
   TENON_TRY(Reader reader, Reader::Open(path));
   SegmentFold fold;
   for (;;) {
     TENON_TRY(std::optional<Record> record, reader.Next());
     if (!record) break;
-    TENON_TRY_VOID(fold.Apply(*record, name));
+    TENON_TRY_VOID(fold.Apply(*record, name, most));
   }
   TENON_TRY(bool alive, reader.WriterAlive());
   if (!alive) reader.Close();
@@ -212,6 +227,7 @@ Result<RunView> Combine(const Segments& segments) {
   for (const Named* segment : order) MergeContents(segment->second, view);
   MergeArtifacts(order, view);
   MergeAnnotations(segments, view);
+  TellWhatIsLeftOut(segments, view);
   return view;
 }
 
@@ -220,11 +236,21 @@ Result<RunView> FoldRunFolder(const std::string& run_folder) {
   Segments segments;
   std::map<std::string, std::string> run_keys;
   std::optional<Error> problem;
+  std::erase_if(names, [](const auto& file) { return !file.ends_with(run::kSegmentSuffix); });
+  if (names.size() > kMaxSegments) {
+    return Corrupt("read run " + run_folder + ": it has " + std::to_string(names.size()) +
+                   " segments, more than the " + std::to_string(kMaxSegments) + " that are read");
+  }
+  // Near ones first: they tell what run this is.
+  std::ranges::sort(names);
+  std::stable_partition(names.begin(), names.end(),
+                        [](const std::string& name) { return IsNearSegment(name); });
+  uint64_t held = 0;
   for (const std::string& file : names) {
-    if (!file.ends_with(run::kSegmentSuffix)) continue;
     const std::string name = file.substr(0, file.size() - run::kSegmentSuffix.size());
     const std::string path = JoinPath(run_folder, file);
-    Result<SegmentFold> fold = FoldSegment(path, name, &run_keys[name]);
+    Result<SegmentFold> fold = FoldSegment(path, name, kMaxHeld - held, &run_keys[name]);
+    if (fold.ok()) held += fold->held;
     if (!fold.ok() && fold.error().kind != ErrorKind::kCorrupt) return std::move(fold).error();
     if (!fold.ok()) problem = fold.error();
     segments[name] = fold.ok() ? std::move(*fold) : UnreadableSegment(path, fold.error());

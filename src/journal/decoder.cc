@@ -14,6 +14,13 @@ bool HasHeaderShape(const char* at, const RecordHeader& header) {
          at[27] == 0;
 }
 
+// Bytes that look like headers of large records, one after the other, would make looking for the
+// next true one take hours. So the bytes whose checksum is taken while looking are limited to some,
+// and so many times those that were passed over; beyond that only small records are looked for.
+constexpr uint64_t kFreeChecks = 256u << 20;
+constexpr uint64_t kChecksPerByte = 16;
+constexpr size_t kSmallPayload = 4096;
+
 size_t SizeOf(const RecordHeader& header) { return kRecordHeaderSize + header.length; }
 
 }  // namespace
@@ -91,6 +98,10 @@ Decoder::Look Decoder::LookAt(size_t position, bool sieve) const {
   const bool plausible = IsPlausibleNext(at_.record, header.number);
   if (sieve && !plausible) return Look::kNone;
   if (position + SizeOf(header) > unread) return plausible ? incomplete : Look::kNone;
+  if (sieve && header.length > kSmallPayload) {
+    if (checked_ > kFreeChecks + kChecksPerByte * passed_) return Look::kNone;
+    checked_ += header.length;
+  }
   const bool right = RecordCrc(at, {at + kRecordHeaderSize, header.length}) == header.crc;
   return right ? Look::kWhole : Look::kNone;
 }
@@ -150,14 +161,23 @@ bool Decoder::FindRecord() {
 void Decoder::Skip(size_t bytes) {
   begin_ += bytes;
   skipped_ += bytes;
+  passed_ += bytes;
   if (bytes > 0) aligned_ = false;
+}
+
+void Decoder::AddHole(uint64_t bytes) {
+  if (holes_.size() < kMaxHoles) {
+    holes_.push_back({at_.offset, bytes, at_.record});
+  } else {
+    holes_.back().bytes += bytes;
+  }
 }
 
 Record Decoder::TakeRecord() {
   const char* at = buffer_.get() + begin_;
   const RecordHeader header = DecodeRecordHeader(at);
   if (skipped_ > 0 || !Follows(at_.record, header.number)) {
-    holes_.push_back({at_.offset, skipped_, at_.record});
+    AddHole(skipped_);
   }
   at_.offset += skipped_ + SizeOf(header);
   at_.record = header.number;

@@ -406,5 +406,31 @@ TEST(Decoder, RandomDamageNeverInventsARecordAndEveryByteIsAccountedFor) {
   }
 }
 
+TEST(Decoder, HolesBeyondCountingAreCountedTogether) {
+  TestSegment segment = EmptySegment();
+  for (uint64_t i = 1; i <= 2 * kMaxHoles; ++i) {
+    segment.bytes += "?";
+    segment.Add({i, 1, 200, ""});
+  }
+  const Read read = ReadAll(segment.bytes);
+  EXPECT_EQ(read.records.size(), 2 * kMaxHoles);
+  EXPECT_LE(read.holes.size(), kMaxHoles + 1);
+  EXPECT_EQ(read.HoleBytes(), 2 * kMaxHoles);
+}
+
+TEST(Decoder, LookingForTheNextRecordAmongFalseHeadersIsBounded) {
+  TestSegment segment = EmptySegment();
+  segment.Add({1, 1, 200, "first"});
+  RecordHeader header{1, kMaxPayload, 100, 0, 7};
+  std::string lie(kRecordHeaderSize, '\0');
+  EncodeRecordHeader(header, lie.data());
+  segment.bytes += "?";
+  for (size_t i = 0; i < (24u << 20) / kRecordHeaderSize; ++i) segment.bytes += lie;
+  segment.Add({2, 1, 200, "last"});
+  const Read read = ReadAll(segment.bytes, 1u << 20);
+  ASSERT_EQ(read.records.size(), 2u);
+  EXPECT_EQ(read.records[1].payload, "last");
+}
+
 }  // namespace
 }  // namespace tenon::journal

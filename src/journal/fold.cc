@@ -4,10 +4,34 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
+#include "run/artifact_name.h"
+#include "run/event_cost.h"
+
 namespace tenon::journal {
 namespace {
 
 constexpr size_t kMaxNotices = 1000;
+constexpr size_t kMaxHashText = 128;
+constexpr uint64_t kSeriesCost = 256;  // of a summary in a map, its name and value left aside
+constexpr uint64_t kHeapCost = 16;     // of a block on the heap beside its bytes
+
+void Shorten(std::string& text) {
+  if (text.size() <= kMaxReason) return;
+  const std::string whole = std::to_string(text.size());
+  text.resize(kMaxReason);
+  text += "… [cut, " + whole + " bytes]";
+}
+
+uint64_t CostOf(const std::string& text) { return text.size() < 16 ? 0 : text.size() + kHeapCost; }
+
+uint64_t CostOf(const run::MetricValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return CostOf(*text);
+  if (const auto* list = std::get_if<std::vector<double>>(&value)) {
+    return list->size() * sizeof(double) + kHeapCost;
+  }
+  return 0;
+}
 
 void AddPoint(SeriesSummary& summary, const run::MetricPoint& point) {
   if (summary.count == 0 || point.time_us >= summary.last_time_us) {
@@ -34,11 +58,12 @@ void Say(std::optional<Said<T>>& said, const T& value, int64_t time_us, std::str
 // Puts one event into the fold.
 class Folder {
  public:
-  Folder(SegmentFold& fold, int64_t time_us, std::string_view segment)
-      : fold_(fold), time_us_(time_us), segment_(segment) {}
+  // `cost`: bytes that keeping the event takes. `most`: what fold.held may come to.
+  Folder(SegmentFold& fold, int64_t time_us, std::string_view segment, uint64_t cost, uint64_t most)
+      : fold_(fold), time_us_(time_us), segment_(segment), cost_(cost), most_(most) {}
 
   void operator()(run::Submitted& e) {
-    if (fold_.submitted) return;
+    if (fold_.submitted || !HasRoom()) return;
     fold_.submitted = std::move(e);
     fold_.submitted_us = time_us_;
   }
@@ -48,26 +73,49 @@ class Folder {
     if (fold_.state && run::Further(*fold_.state, e.state) == *fold_.state) return;
     fold_.state = e.state;
     fold_.state_reason = std::move(e.reason);
+    Shorten(fold_.state_reason);
   }
-  void operator()(run::Step& e) { fold_.steps.push_back(std::move(e)); }
+  void operator()(run::Step& e) {
+    if (HasRoom()) fold_.steps.push_back(std::move(e));
+  }
   void operator()(run::Output& e) {
     (e.stream == run::Stream::kStdout ? fold_.stdout_bytes : fold_.stderr_bytes) += e.bytes.size();
   }
   void operator()(run::Metrics& e) {
-    for (const run::MetricBlock& block : e.blocks) {
-      SeriesSummary& summary = fold_.series[block.series];
-      for (const run::MetricPoint& point : block.points) AddPoint(summary, point);
-    }
+    for (const run::MetricBlock& block : e.blocks) AddBlock(block);
   }
   void operator()(run::Artifacts& e) {
-    std::move(e.files.begin(), e.files.end(), std::back_inserter(fold_.artifacts));
-    if (!e.tree.empty()) fold_.outputs_tree = std::move(e.tree);
+    std::string foreign;
+    if (const size_t dropped = run::DropForeignNames(&e.files, &foreign); dropped > 0) {
+      run::Notice notice{run::Level::kWarning,
+                         Count(dropped, "artifact", "artifacts") +
+                             " of a name that no runner records, left out: " + ForTerminal(foreign),
+                         ""};
+      (*this)(notice);
+    }
+    for (run::Artifact& file : e.files) {
+      const uint64_t cost = sizeof file + CostOf(file.path) + CostOf(file.hash);
+      if (fold_.held + cost > most_) {
+        ++fold_.files_left_out;
+        continue;
+      }
+      fold_.held += cost;
+      fold_.artifacts.push_back(std::move(file));
+    }
+    if (e.tree.empty() || e.tree.size() > kMaxHashText) return;
+    fold_.outputs_tree = std::move(e.tree);
+    fold_.outputs_left = e.left > 0;  // collected again after the end, it may be whole
   }
   void operator()(run::Notice& e) {
-    if (fold_.notices.size() < kMaxNotices) fold_.notices.push_back(std::move(e));
+    if (fold_.notices.size() < kMaxNotices && HasRoom()) fold_.notices.push_back(std::move(e));
   }
   void operator()(run::End& e) {
     if (fold_.end) return;
+    fold_.outputs_left = fold_.outputs_left || e.outputs_left;
+    Shorten(e.reason);
+    if (e.proof) {
+      for (std::string* text : {&e.proof->method, &e.proof->remark, &e.proof->gpu}) Shorten(*text);
+    }
     fold_.end = std::move(e);
     fold_.end_us = time_us_;
   }
@@ -75,23 +123,32 @@ class Folder {
     fold_.gap.stdout_bytes += e.stdout_bytes;
     fold_.gap.stderr_bytes += e.stderr_bytes;
     fold_.gap.records += e.records;
+    Shorten(e.reason);
     if (!e.reason.empty()) fold_.gap.reason = std::move(e.reason);
   }
   void operator()(run::RunnerStarted& e) {
-    fold_.runner = std::move(e);  // the last one supervises
+    if (HasRoom()) fold_.runner = std::move(e);  // the last one supervises
   }
   void operator()(run::ScriptStarted& e) {
     if (fold_.script) return;
+    if (!HasRoom()) e = {{e.process.pid, e.process.start_ticks, ""}, {}};
     fold_.script = std::move(e);
     fold_.script_us = time_us_;
   }
   void operator()(run::ScriptEnded& e) {
-    if (!fold_.script_ended) fold_.script_ended = e;
+    if (fold_.script_ended) return;
+    Shorten(e.problem);
+    fold_.script_ended = std::move(e);
   }
-  void operator()(run::EnvironmentReady& e) { fold_.environment = std::move(e); }
-  void operator()(run::ContainerMade& e) { fold_.container = std::move(e); }
+  void operator()(run::EnvironmentReady& e) {
+    if (HasRoom()) fold_.environment = std::move(e);
+  }
+  void operator()(run::ContainerMade& e) {
+    if (HasRoom()) fold_.container = std::move(e);
+  }
   void operator()(run::Progress&) {}  // of interest while it lasts
   void operator()(run::Annotation& e) {
+    if (!HasRoom()) return;
     if (e.name) Say(fold_.name, *e.name, time_us_, segment_);
     if (e.note) Say(fold_.note, *e.note, time_us_, segment_);
     if (e.hidden) Say(fold_.hidden, *e.hidden, time_us_, segment_);
@@ -100,6 +157,37 @@ class Folder {
   }
 
  private:
+  // Takes what the event costs, or counts it as left out.
+  bool HasRoom() {
+    if (fold_.held + cost_ > most_) {
+      ++fold_.left_out;
+      return false;
+    }
+    fold_.held += cost_;
+    return true;
+  }
+
+  void AddBlock(const run::MetricBlock& block) {
+    auto known = fold_.series.find(block.series);
+    if (known == fold_.series.end()) {
+      const uint64_t cost = kSeriesCost + CostOf(block.series);
+      if (fold_.held + cost > most_) {
+        ++fold_.left_out;
+        return;
+      }
+      fold_.held += cost;
+      known = fold_.series.try_emplace(block.series).first;
+    }
+    SeriesSummary& summary = known->second;
+    const uint64_t others = fold_.held - CostOf(summary.last);
+    for (const run::MetricPoint& point : block.points) AddPoint(summary, point);
+    if (others + CostOf(summary.last) > most_) {
+      ++fold_.left_out;
+      summary.last = "[too large to list]";
+    }
+    fold_.held = others + CostOf(summary.last);
+  }
+
   void SayTag(const std::string& tag, std::optional<std::string> value) {
     auto& said = fold_.tags[tag];
     said = {std::move(value), std::max(said.time_us, time_us_), std::string(segment_)};
@@ -108,24 +196,28 @@ class Folder {
   SegmentFold& fold_;
   int64_t time_us_;
   std::string_view segment_;
+  uint64_t cost_, most_;
 };
 
 }  // namespace
 
-Status SegmentFold::Apply(const Record& record, std::string_view segment) {
+Status SegmentFold::Apply(const Record& record, std::string_view segment, uint64_t most) {
   if (records == 0) first_us = record.time_us;
   ++records;
   last_us = std::max(last_us, record.time_us);
-  Result<std::optional<run::Event>> event = run::DecodeEvent(record.type, record.payload);
+  size_t cost = 0;
+  Result<std::optional<run::Event>> event =
+      run::DecodeEventWithCost(record.type, record.payload, &cost);
   if (!event.ok()) {
     run::Notice notice{run::Level::kWarning,
                        "record " + std::to_string(record.number) + " of segment " +
                            std::string(segment) + " cannot be understood: " + event.error().message,
                        ""};
-    Folder(*this, record.time_us, segment)(notice);
+    Shorten(notice.text);
+    Folder(*this, record.time_us, segment, sizeof notice + CostOf(notice.text), most)(notice);
     return {};
   }
-  if (*event) std::visit(Folder(*this, record.time_us, segment), **event);
+  if (*event) std::visit(Folder(*this, record.time_us, segment, cost, most), **event);
   return {};
 }
 

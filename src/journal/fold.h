@@ -35,6 +35,14 @@ struct Said {
   std::string by;
 };
 
+// What all segments of a run may list together, in bytes of memory: some 100,000 outputs. What a
+// journal says beyond that stays in the journal; it is counted and told, never listed. States and
+// the end always have room: their texts are cut at kMaxReason.
+inline constexpr uint64_t kMaxHeld = 24u << 20;
+inline constexpr size_t kMaxReason = 4096;
+// Segments of a run that are read: one per client that has said something about it, and the host's.
+inline constexpr size_t kMaxSegments = 64;
+
 // What one segment says. A plain value with a JSON form, so that an index can store it and go on.
 struct SegmentFold {
   uint64_t records = 0;
@@ -55,6 +63,7 @@ struct SegmentFold {
   std::vector<run::Notice> notices;  // the first 1,000
   std::vector<run::Artifact> artifacts;
   std::string outputs_tree;
+  bool outputs_left = false;  // some are not collected: the run's folder has the only copy
   std::map<std::string, SeriesSummary> series;
   uint64_t stdout_bytes = 0, stderr_bytes = 0;
   run::Gap gap;  // sums over all gaps
@@ -63,11 +72,13 @@ struct SegmentFold {
   std::optional<Said<std::string>> name, note;
   std::optional<Said<bool>> hidden;
   std::map<std::string, Said<std::optional<std::string>>> tags;  // nullopt: removed
+  uint64_t held = 0;                          // bytes of memory that the above takes, about
+  uint64_t left_out = 0, files_left_out = 0;  // records and artifacts for which there was no room
 
   // Takes the next record of the segment (called in order, each record once). A payload that cannot
   // be understood costs that record only: it becomes a notice. Types this program does not know are
-  // counted and passed over. Always succeeds.
-  Status Apply(const Record& record, std::string_view segment);
+  // counted and passed over. `most`: what `held` may come to; see kMaxHeld. Always succeeds.
+  Status Apply(const Record& record, std::string_view segment, uint64_t most = kMaxHeld);
   json::Object ToJson() const;
   static Result<SegmentFold> FromJson(const json::Object& object);
 };
@@ -91,6 +102,7 @@ struct RunView {
   std::vector<run::Notice> notices;
   std::vector<run::Artifact> artifacts;
   std::string outputs_tree;
+  bool outputs_left = false;  // some are not collected: the run's folder has the only copy
   std::map<std::string, SeriesSummary> series;
   uint64_t stdout_bytes = 0, stderr_bytes = 0;
   run::Gap gap;
@@ -98,6 +110,11 @@ struct RunView {
   std::string name, note;
   bool hidden = false;
   std::map<std::string, std::string> tags;
+  uint64_t files_left_out = 0;  // artifacts that are in outputs_tree but not in `artifacts`
+  // Why the run's folder can't be read as it should; "" = it can. What an index adds: not part of
+  // what the segments tell.
+  std::string unreadable;
+  bool untold = false;  // likewise: no segment says what was submitted; only the folder is known
 };
 
 // The final state comes from a far segment; a near "never started" counts only while no far segment
@@ -108,7 +125,8 @@ Result<RunView> Combine(const std::map<std::string, SegmentFold>& segments);
 bool IsNearSegment(std::string_view name);
 
 // Reads and folds a whole run folder's segments (for rebuild, and without an index). A segment that
-// cannot be read becomes a notice and a hole of its size; a segment of another run is kCorrupt.
+// cannot be read becomes a notice and a hole of its size; a segment of another run is kCorrupt, and
+// so are more than kMaxSegments.
 Result<RunView> FoldRunFolder(const std::string& run_folder);
 
 }  // namespace tenon::journal

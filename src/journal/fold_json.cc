@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A segment's fold as JSON and back.
 #include "journal/fold.h"
+#include "run/artifact_name.h"
 #include "run/members.h"
 
 namespace tenon::journal {
@@ -201,6 +202,7 @@ json::Object SegmentFold::ToJson() const {
   if (!artifacts.empty() || !outputs_tree.empty()) {
     o["artifacts"] = run::EventToJson(run::Artifacts{artifacts, outputs_tree});
   }
+  if (outputs_left) o["outputs_left"] = true;
   json::Array summaries;
   for (const auto& [series_name, summary] : series) {
     summaries.push_back(SummaryToJson(series_name, summary));
@@ -220,6 +222,9 @@ json::Object SegmentFold::ToJson() const {
     said_tags.push_back(std::move(entry));
   }
   o["tags"] = std::move(said_tags);
+  o["held"] = held;
+  o["left_out"] = left_out;
+  o["files_left_out"] = files_left_out;
   return o;
 }
 
@@ -246,9 +251,11 @@ Result<SegmentFold> SegmentFold::FromJson(const json::Object& object) {
   std::optional<run::Artifacts> files;
   ReadEvent(in, "artifacts", EventType::kArtifacts, files);
   if (files) {
+    run::DropForeignNames(&files->files);
     fold.artifacts = std::move(files->files);
     fold.outputs_tree = std::move(files->tree);
   }
+  in.Read("outputs_left", fold.outputs_left);
   ReadSeries(in, fold);
   in.Read("stdout_bytes", fold.stdout_bytes);
   in.Read("stderr_bytes", fold.stderr_bytes);
@@ -263,6 +270,9 @@ Result<SegmentFold> SegmentFold::FromJson(const json::Object& object) {
     fold.tags[json::DecodeBytes(json::GetString(entry, "tag"))] =
         SaidFromJson<std::optional<std::string>>(in, "tags", entry);
   });
+  in.Read("held", fold.held);
+  in.Read("left_out", fold.left_out);
+  in.Read("files_left_out", fold.files_left_out);
   Status status = in.status();
   if (!status.ok()) return Corrupt("stored fold of a segment: " + status.error().message);
   return fold;

@@ -244,6 +244,21 @@ TEST(Combine, WithinASegmentTheLaterWordWinsEvenWhenTheClockWentBack) {
   EXPECT_EQ(view.name, "second");
 }
 
+TEST(Combine, NamesThatNoRunnerRecordsAreLeftOutAndCounted) {
+  RunView view = View({{"near-a", 1, Submission()},
+                       {"host", 2,
+                        run::Artifacts{{{"aml_config/local.compute", 1, "h", 0644},
+                                        {"outputs/a", 1, "h", 0644},
+                                        {"../x", 1, "h", 0644},
+                                        {"driver_log", 1, "h", 0644}},
+                                       "tree"}}});
+  ASSERT_EQ(view.artifacts.size(), 1u);
+  EXPECT_EQ(view.artifacts[0].path, "outputs/a");
+  ASSERT_EQ(view.notices.size(), 1u);
+  EXPECT_TRUE(view.notices[0].text.starts_with("3 artifacts")) << view.notices[0].text;
+  EXPECT_NE(view.notices[0].text.find("aml_config/local.compute"), std::string::npos);
+}
+
 TEST(Combine, AFileCollectedTwiceIsThereOnce) {
   RunView view = View(
       {{"near-a", 1, Submission()},
@@ -253,6 +268,25 @@ TEST(Combine, AFileCollectedTwiceIsThereOnce) {
   ASSERT_EQ(view.artifacts.size(), 2u);
   EXPECT_EQ(view.artifacts[0].hash, "new");
   EXPECT_EQ(view.outputs_tree, "tree");
+}
+
+TEST(Combine, OutputsAreLeftUntilACollectionHasTakenThemAll) {
+  run::End end;
+  end.state = run::State::kCompleted;
+  const std::vector<Happening> whole = {
+      {"near-a", 1, Submission()},
+      {"host", 2, run::Artifacts{{{"outputs/a", 1, "a", 0644}}, "tree"}},
+      {"host", 3, end}};
+  EXPECT_FALSE(View(whole).outputs_left);
+  end.outputs_left = true;
+  std::vector<Happening> events = {{"near-a", 1, Submission()}, {"host", 3, end}};
+  EXPECT_TRUE(View(events).outputs_left);
+  events.push_back({"host", 4, run::Artifacts{{{"outputs/a", 1, "a", 0644}}, "some", 1}});
+  EXPECT_TRUE(View(events).outputs_left) << "one could not be read";
+  events.push_back({"host", 5, run::Artifacts{{{"outputs/b", 1, "b", 0644}}, "all"}});
+  EXPECT_FALSE(View(events).outputs_left);
+  EXPECT_EQ(View(events).outputs_tree, "all");
+  EXPECT_EQ(View(events).state, run::State::kCompleted);
 }
 
 TEST(Fold, LastIsByTimeThenOrderAndTextHasNoExtremes) {
@@ -402,6 +436,50 @@ TEST_F(FoldRunFolderTest, DamageIsCounted) {
   ASSERT_TRUE(view.ok());
   EXPECT_EQ(view->hole_bytes, 47u);
   EXPECT_EQ(view->state, State::kFailed);
+}
+
+TEST(Fold, WhatIsListedHasALimitAndTheEndHasRoom) {
+  Folds folds = FoldAll({{"near-a", 1, Submission()}});
+  run::Artifacts many;
+  for (int i = 0; i < 1000; ++i) {
+    many.files.push_back(
+        {"outputs/" + std::string(200, 'n') + std::to_string(i), 1, std::string(64, 'a'), 0644});
+  }
+  for (int i = 0; i < 200; ++i) Apply(folds, {"host", 2, many});
+  for (int i = 0; i < 500; ++i) {
+    Apply(folds, {"host", 3, run::Step{std::string(100'000, 's'), 1, ""}});
+  }
+  run::End end;
+  end.state = State::kCompleted;
+  end.reason = std::string(100'000, 'r');
+  Apply(folds, {"host", 4, end});
+  const SegmentFold& host = folds["host"];
+  EXPECT_LE(host.held, kMaxHeld);
+  EXPECT_EQ(host.artifacts.size() + host.files_left_out, 200'000u);
+  EXPECT_GT(host.files_left_out, 0u);
+  EXPECT_GT(host.left_out, 0u);
+  const auto view = Combine(folds);
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ(view->state, State::kCompleted);
+  EXPECT_LT(view->reason.size(), kMaxReason + 100);
+  EXPECT_EQ(view->files_left_out, host.files_left_out);
+  EXPECT_NE(view->notices.back().text.find("left out"), std::string::npos);
+  EXPECT_EQ(SegmentFold::FromJson(host.ToJson())->held, host.held);
+}
+
+TEST(Fold, SeriesAndTheirLastValuesHaveALimit) {
+  SegmentFold fold;
+  for (uint64_t i = 1; i <= 60; ++i) {
+    run::MetricBlock block;
+    block.series = "series " + std::to_string(i);
+    block.points.push_back({0, 0, std::string(1 << 20, 'v')});
+    const std::string payload = run::EncodeMetricBlocks({block});
+    ASSERT_TRUE(fold.Apply({i, 1, 5, payload}, "host").ok());
+  }
+  EXPECT_LE(fold.held, kMaxHeld);
+  EXPECT_EQ(fold.series.size(), 60u);
+  EXPECT_GT(fold.left_out, 0u);
+  EXPECT_EQ(fold.series["series 60"].count, 1u);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/regular_file.h"
 #include "run/layout.h"
 
 namespace tenon::journal {
@@ -20,7 +21,7 @@ constexpr size_t kLargestPiece = 1u << 20;
 }  // namespace
 
 Result<Reader> Reader::Open(const std::string& path, Cursor after) {
-  TENON_TRY(UniqueFd fd, OpenFile(path, O_RDONLY));
+  TENON_TRY(UniqueFd fd, OpenRegular(path, O_RDONLY | O_NOFOLLOW));
   Reader reader(std::move(fd), path);
   TENON_TRY_VOID(reader.StartAt(after));
   return reader;

@@ -35,6 +35,8 @@ struct Record {
   std::string_view payload;
 };
 
+inline constexpr size_t kMaxHoles = 4096;
+
 // Bytes that are no records, between two that are (or, when the segment is closed, at its end).
 struct Hole {
   uint64_t offset = 0;
@@ -72,9 +74,11 @@ class Decoder {
   // are those at cursor().offset. For a tail that may have been cut off and written anew.
   void Rewind();
 
-  uint64_t pending() const;                                  // bytes fed that lie after cursor()
-  Cursor cursor() const { return at_; }                      // after the last record returned
-  const std::vector<Hole>& holes() const { return holes_; }  // in order; grows as damage is passed
+  uint64_t pending() const;              // bytes fed that lie after cursor()
+  Cursor cursor() const { return at_; }  // after the last record returned
+  // In order; grows as damage is passed. Of more than kMaxHoles the last one holds the bytes of all
+  // others.
+  const std::vector<Hole>& holes() const { return holes_; }
   void ForgetHoles() { holes_.clear(); }
   // From the file header, once seen and undamaged.
   const std::optional<StoredHeader>& header() const { return header_; }
@@ -91,12 +95,15 @@ class Decoder {
   Record TakeRecord();
   Result<bool> TakeHeader();
   void Skip(size_t bytes);
+  void AddHole(uint64_t bytes);
 
   std::unique_ptr<char[]> buffer_;
   size_t capacity_ = 0, begin_ = 0, end_ = 0;
   Cursor at_;
-  uint64_t skipped_ = 0;  // bytes of damage between at_.offset and the unread ones
-  bool aligned_ = true;   // a record should begin here: the one before ended here
+  uint64_t skipped_ = 0;          // bytes of damage between at_.offset and the unread ones
+  uint64_t passed_ = 0;           // of all damage so far
+  mutable uint64_t checked_ = 0;  // bytes whose checksum was taken while looking for a record
+  bool aligned_ = true;           // a record should begin here: the one before ended here
   bool header_seen_ = false;
   bool settled_ = false;
   bool tail_is_hole_ = false;  // the last of holes_ is one that Finish() made

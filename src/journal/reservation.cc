@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/durable.h"
 #include "base/file.h"
 #include "journal/format.h"
 
@@ -86,7 +87,7 @@ Status Reservation::EnsureFile() {
   auto make = [&]() -> Status {
     TENON_TRY(UniqueFd fd, OpenFile(file_, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600));
     TENON_TRY_VOID(WriteAll(fd.get(), Incompressible(kReserve)));
-    if (::fdatasync(fd.get()) != 0) return FromErrno("fdatasync", errno);
+    if (DurableFdatasync(fd.get()) != 0) return FromErrno("fdatasync", errno);
     return {};
   };
   Status made = make();

@@ -14,10 +14,12 @@
 #include <ctime>
 #include <optional>
 
+#include "base/durable.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/process.h"
+#include "base/regular_file.h"
 #include "base/text.h"
 #include "journal/format.h"
 #include "journal/reader.h"
@@ -97,6 +99,14 @@ int WriteAllPieces(int fd, std::array<iovec, 3>& pieces, uint64_t offset) {
   return 0;
 }
 
+// The names of a segment that was synced: its own, and that of the run's folder, which may be new.
+Status SyncNames(int fd, const std::string& path) {
+  if (NamesFollowFsync(fd)) return {};
+  const std::string folder = DirName(path);
+  TENON_TRY_VOID(FsyncDir(folder));
+  return FsyncDir(DirName(folder));
+}
+
 iovec Piece(std::string_view bytes) {
   return {const_cast<char*>(bytes.data()), bytes.size()};  // pwritev only reads it
 }
@@ -119,7 +129,7 @@ struct Writer::Impl {
   std::atomic<uint64_t> last{0};
   std::atomic<uint64_t> size{0};
   std::atomic<uint64_t> synced{0};
-  std::atomic<bool> folder_synced{false};
+  std::atomic<bool> names_synced{false};
   std::atomic<bool> sync_broken{false};
 
   ~Impl() {
@@ -142,7 +152,10 @@ struct Writer::Impl {
 
 Status Writer::Impl::Start() {
   TENON_TRY_VOID(CheckName(options));
-  TENON_TRY(fd, OpenFile(options.path, O_RDWR | O_CREAT, 0644));
+  // The init in a container is handed an open file and no path: its name here is a symlink of the
+  // kernel's.
+  const int follow = options.path.starts_with("/proc/self/fd/") ? 0 : O_NOFOLLOW;
+  TENON_TRY(fd, OpenRegular(options.path, O_RDWR | O_CREAT | follow, 0600));
   TENON_TRY_VOID(Lock(fd.get(), options.path));
   if (options.reserve) {
     reservation.emplace(fd.get(), options.path, options.allocate_ahead, options.reserve_beside);
@@ -304,7 +317,7 @@ std::string Writer::Impl::FindChange() {
 bool Writer::Impl::BringBack() {
   const std::string copy = options.path + ".new";
   (void)::unlink(copy.c_str());
-  auto made = OpenFile(copy, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  auto made = OpenFile(copy, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (!made.ok()) return false;
   std::string buffer(1u << 20, '\0');
   for (uint64_t at = 0; at < size;) {
@@ -321,7 +334,7 @@ bool Writer::Impl::BringBack() {
   }
   // In one step, as another thread may be syncing it.
   if (::dup3(made->get(), fd.get(), O_CLOEXEC) < 0) return false;
-  folder_synced = false;
+  names_synced = false;
   synced = 0;
   return true;
 }
@@ -347,16 +360,16 @@ Status Writer::Impl::Sync() {
   const std::string doing = "sync " + options.path;
   // The kernel reports a lost page once and then forgets; we do not.
   if (sync_broken) return FromErrno(doing + " (failed before)", EIO);
-  if (!folder_synced) {
-    TENON_TRY_VOID(FsyncDir(DirName(options.path)));
-    folder_synced = true;
-  }
   const uint64_t until = size;
-  if (synced >= until) return {};
-  while (::fdatasync(fd.get()) != 0) {
-    if (errno == EINTR) continue;
+  const bool first = !names_synced;
+  if (synced >= until && !first) return {};
+  if ((first ? DurableFsync(fd.get()) : DurableFdatasync(fd.get())) != 0) {
     if (errno == EIO) sync_broken = true;
     return FromErrno(doing, errno);
+  }
+  if (first) {
+    TENON_TRY_VOID(SyncNames(fd.get(), options.path));
+    names_synced = true;
   }
   uint64_t before = synced;
   while (before < until && !synced.compare_exchange_weak(before, until)) {
@@ -415,9 +428,9 @@ void GiveBackReserve(const std::string& path) {
 }
 
 Status SyncSegment(const std::string& path) {
-  TENON_TRY(const UniqueFd fd, OpenFile(path, O_RDONLY));
-  if (::fdatasync(fd.get()) != 0) return FromErrno("sync " + path, errno);
-  return FsyncDir(DirName(path));
+  TENON_TRY(const UniqueFd fd, OpenRegular(path, O_RDONLY | O_NOFOLLOW));
+  if (DurableFsync(fd.get()) != 0) return FromErrno("sync " + path, errno);
+  return SyncNames(fd.get(), path);
 }
 
 }  // namespace tenon::journal

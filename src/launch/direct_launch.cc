@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/direct_launch.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 
 #include "base/error_json.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/process.h"
 #include "base/text.h"
+#include "base/waiting.h"
 #include "run/members.h"
 #include "run/verbs.h"
 #include "transport/agent.h"
@@ -32,6 +36,33 @@ std::string LastLine(std::string_view text) {
   text = Trim(text);
   size_t line = text.rfind('\n');
   return ForTerminal(line == std::string_view::npos ? text : text.substr(line + 1));
+}
+
+constexpr const char* kCheckedSuffix = ".checked";
+
+// What tells that a file of this machine is the one it was: its inode and times, and the boot.
+// "": nothing does.
+std::string IdentityOf(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) return "";
+  const auto time = [](const timespec& t) {
+    return std::to_string(t.tv_sec) + "." + std::to_string(t.tv_nsec);
+  };
+  return std::to_string(info.st_ino) + " " + std::to_string(info.st_size) + " " +
+         time(info.st_mtim) + " " + time(info.st_ctim) + " " + BootId() + "\n";
+}
+
+// Whether the file's hash was found to be right before, and it has not changed since. To hash it
+// each time would cost a submit some milliseconds.
+bool WasChecked(const std::string& path) {
+  const auto noted = ReadFile(path + kCheckedSuffix, 4096);
+  return noted.ok() && !noted->empty() && *noted == IdentityOf(path);
+}
+
+void NoteChecked(const std::string& path) {
+  const std::string identity = IdentityOf(path);
+  if (identity.empty()) return;
+  (void)WriteFileAtomically(path + kCheckedSuffix, identity, 0600, Durability::kProcess).ok();
 }
 
 std::string HowItEnded(const CaptureResult& result) {
@@ -73,14 +104,17 @@ Result<std::string> DirectLaunch::EnsureRunner() {
   // One byte back from "the last one, at most two" says that it is there and has our size.
   auto last = host_.ReadFrom(path, program_.bytes.size() - 1, 2);
   if (!last.ok() && last.error().kind != ErrorKind::kNotFound) return std::move(last).error();
-  if (!last.ok() || last->size() != 1) {
+  const bool has_size = last.ok() && last->size() == 1;
+  if (has_size && host_.frames() == nullptr && WasChecked(path)) return runner_path_ = path;
+  if (!has_size || !CheckRunner(path).ok()) {
     TENON_TRY_VOID(host_.PutFile(path, program_.bytes, 0755));
-    TENON_TRY_VOID(CheckFreshRunner(path));
+    TENON_TRY_VOID(CheckRunner(path));
   }
+  if (host_.frames() == nullptr) NoteChecked(path);
   return runner_path_ = path;
 }
 
-Status DirectLaunch::CheckFreshRunner(const std::string& path) {
+Status DirectLaunch::CheckRunner(const std::string& path) {
   Sha256 hash;
   uint64_t size = 0;
   for (;;) {
@@ -177,6 +211,10 @@ Result<run::State> DirectLaunch::Cancel(const CancelRequest& request) {
   if (request.grace_us) object["grace_us"] = *request.grace_us;
   object["who"] = json::EncodeBytes(request.who);
   TENON_TRY(json::Object answer, Ask(run::kVerbCancel, object, kNoTimeout));
+  if (const int64_t pid = json::GetInt(answer, "unheard"); pid > 0) {
+    TellWait("the runner of " + request.run_id + " (process " + std::to_string(pid) + " on " +
+             host_.Describe() + ") is busy and has not taken the request yet; waiting for it");
+  }
   return StateOf(answer);
 }
 
@@ -201,6 +239,16 @@ Result<EndedLost> DirectLaunch::EndLost(const EndLostRequest& request) {
   ended.known = json::GetBool(answer, "known");
   ended.proof = std::get<run::End>(event).proof.value_or(run::Proof{});
   return ended;
+}
+
+Result<Collected> DirectLaunch::Collect(const std::string& run_id) {
+  TENON_TRY(json::Object answer, Ask(run::kVerbCollect, NewRequest(run_id), kNoTimeout));
+  run::Members in(answer);
+  Collected collected;
+  in.Read("collected", collected.collected);
+  in.Read("left", collected.left);
+  TENON_TRY_VOID(in.status());
+  return collected;
 }
 
 Result<EnvironmentsAnswer> DirectLaunch::Environments(const EnvironmentsRequest& request) {
@@ -229,6 +277,7 @@ Result<SweepAnswer> DirectLaunch::Sweep(const SweepRequest& request) {
   object["runs"] = run::ToJsonTexts(request.runs);
   object["all"] = request.all;
   object["dry_run"] = request.dry_run;
+  object["spare_kept"] = request.spare_kept;
   TENON_TRY(const json::Object told, Ask(run::kVerbSweep, object, kNoTimeout));
   SweepAnswer answer;
   TENON_TRY(answer.kept, KeptOf(told));

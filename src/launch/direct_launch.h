@@ -21,6 +21,7 @@ class DirectLaunch : public Launch {
   Result<Recovered> Recover(const std::string& run_id) override;
   Result<EndedLost> EndLost(const EndLostRequest& request) override;
   Result<EnvironmentsAnswer> Environments(const EnvironmentsRequest& request) override;
+  Result<Collected> Collect(const std::string& run_id) override;
   Result<SweepAnswer> Sweep(const SweepRequest& request) override;
   Result<json::Object> Probe() override;
   Result<HostedAnswer> Hosted(const HostedRequest& request) override;
@@ -32,7 +33,7 @@ class DirectLaunch : public Launch {
  private:
   // The runner's path on the host, after making sure that it is there.
   Result<std::string> EnsureRunner();
-  Status CheckFreshRunner(const std::string& path);
+  Status CheckRunner(const std::string& path);
   // Runs one verb; the answer, or the Error it holds.
   Result<json::Object> Ask(const char* verb, const json::Object& request, int timeout_ms);
   // `refused`: set when the runner itself says no; may be nullptr.

@@ -28,6 +28,7 @@ Result<HostedRun> RunOf(const json::Value& value) {
   in.Read("bytes", run.bytes);
   in.Read("work_bytes", run.work_bytes);
   in.Read("alive", run.alive);
+  in.Read("outputs_left", run.outputs_left);
   TENON_TRY_VOID(in.status());
   return run;
 }
@@ -44,6 +45,9 @@ Result<HostedAnswer> DirectLaunch::Hosted(const HostedRequest& request) {
   object["clean"] = request.clean;
   object["keep_us"] = request.keep_us;
   object["dry_run"] = request.dry_run;
+  if (request.only) object["only"] = run::ToJsonTexts(*request.only);
+  object["force"] = request.force;
+  object["look"] = request.look;
   TENON_TRY(const json::Object told, Ask(run::kVerbHosted, object, kNoTimeout));
   HostedAnswer answer;
   run::Members in(told);
@@ -60,6 +64,7 @@ Result<HostedAnswer> DirectLaunch::Hosted(const HostedRequest& request) {
   in.Read("disk_free_bytes", answer.disk_free_bytes);
   in.Read("last_run_us", answer.last_run_us);
   in.Read("idle_since_us", answer.idle_since_us);
+  in.Read("busy", answer.busy);
   in.Read("removed", answer.removed);
   in.Read("bytes_freed", answer.bytes_freed);
   TENON_TRY(answer.kept, KeptOf(told));
@@ -72,8 +77,16 @@ Result<WatchIdleAnswer> DirectLaunch::WatchIdle(const WatchIdleRequest& request)
   object["after_us"] = request.after_us;
   object["command"] = json::EncodeBytes(request.command);
   object["stop"] = request.stop;
+  object["look"] = request.look;
+  object["runs_only"] = request.runs_only;
   TENON_TRY(const json::Object told, Ask(run::kVerbWatchIdle, object, kWatchTimeoutMs));
-  return WatchIdleAnswer{json::GetBool(told, "watching"), json::GetInt(told, "idle_since_us")};
+  WatchIdleAnswer answer;
+  run::Members in(told);
+  in.Read("watching", answer.watching);
+  in.Read("idle_since_us", answer.idle_since_us);
+  in.Read("busy", answer.busy);
+  TENON_TRY_VOID(in.status());
+  return answer;
 }
 
 }  // namespace tenon::launch

@@ -90,6 +90,14 @@ Result<EnvironmentsAnswer> FakeLaunch::Environments(const EnvironmentsRequest& r
   return answer;
 }
 
+Result<Collected> FakeLaunch::Collect(const std::string& run_id) {
+  if (auto error = TakeError()) return std::move(*error);
+  auto found = runs_.find(run_id);
+  if (found == runs_.end()) return NotFound("run " + run_id + " has not started here");
+  if (!run::IsFinal(found->second.state)) return Invalid("run " + run_id + " has not ended");
+  return Collected{};
+}
+
 Result<SweepAnswer> FakeLaunch::Sweep(const SweepRequest& request) {
   if (auto error = TakeError()) return std::move(*error);
   sweeps.push_back(request);
@@ -136,8 +144,8 @@ Result<HostedAnswer> FakeLaunch::Hosted(const HostedRequest& request) {
 
 Result<WatchIdleAnswer> FakeLaunch::WatchIdle(const WatchIdleRequest& request) {
   if (auto error = TakeError()) return std::move(*error);
-  watcher = request.stop ? std::nullopt : std::optional(request);
-  return WatchIdleAnswer{watcher.has_value(), hosted.idle_since_us};
+  if (!request.look) watcher = request.stop ? std::nullopt : std::optional(request);
+  return WatchIdleAnswer{watcher.has_value(), hosted.idle_since_us, hosted.busy};
 }
 
 }  // namespace tenon::launch

@@ -22,6 +22,7 @@ class FakeLaunch : public Launch {
   Result<Recovered> Recover(const std::string& run_id) override;
   Result<EndedLost> EndLost(const EndLostRequest& request) override;
   Result<EnvironmentsAnswer> Environments(const EnvironmentsRequest& request) override;
+  Result<Collected> Collect(const std::string& run_id) override;
   Result<SweepAnswer> Sweep(const SweepRequest& request) override;
   Result<json::Object> Probe() override;
   Result<HostedAnswer> Hosted(const HostedRequest& request) override;

@@ -61,6 +61,11 @@ struct Recovered {
   bool recovered = false;  // the end was written by this call
 };
 
+struct Collected {
+  bool collected = false;  // by this call
+  uint64_t left = 0;       // files that could not be read and are kept
+};
+
 // What stays although it was to be removed.
 struct Kept {
   std::string name;  // key of an environment, name of a container
@@ -82,6 +87,7 @@ struct SweepRequest {
   std::vector<std::string> runs;  // ids
   bool all = false;               // of every run of the home
   bool dry_run = false;
+  bool spare_kept = false;  // not those that were kept to be looked at (--keep-on-fail)
 };
 struct SweepAnswer {
   std::vector<std::string> removed;  // names of containers
@@ -93,6 +99,10 @@ struct HostedRequest {
   bool clean = false;               // apply the policy
   int64_t keep_us = 0;              // of it: what ended longer ago goes
   bool dry_run = false;
+  // Runs to which keep_us applies, when it is set; the machine's own policy is for the others.
+  std::optional<std::vector<std::string>> only;
+  bool force = false;  // also what has the only copy of a run's outputs
+  bool look = false;   // also for what goes on beside runs, which takes a moment
 };
 struct HostedRun {
   std::string run_id, project, target, script;
@@ -102,14 +112,16 @@ struct HostedRun {
   uint64_t bytes = 0;                    // of its folder, work_bytes included
   uint64_t work_bytes = 0;
   bool alive = false;
+  bool outputs_left = false;  // its folder has the only copy of outputs
 };
 struct HostedAnswer {
   std::vector<HostedRun> runs;  // newest first
   uint64_t environments_bytes = 0, objects_bytes = 0, cache_bytes = 0, data_bytes = 0;
   uint64_t other_bytes = 0;
   uint64_t disk_free_bytes = 0;
-  int64_t last_run_us = 0;    // when the last one began; 0: never
-  int64_t idle_since_us = 0;  // 0: a run is alive, or there was none
+  int64_t last_run_us = 0;        // when the last one began; 0: never
+  int64_t idle_since_us = 0;      // 0: something goes on, or there was no run yet
+  std::vector<std::string> busy;  // what goes on beside runs of the home, in words; see `look`
   std::vector<std::string> removed;
   std::vector<Kept> kept;
   uint64_t bytes_freed = 0;
@@ -117,12 +129,15 @@ struct HostedAnswer {
 
 struct WatchIdleRequest {
   int64_t after_us = 0;
-  std::string command;  // for /bin/sh -c
-  bool stop = false;    // end the watcher instead
+  std::string command;     // for /bin/sh -c
+  bool stop = false;       // end the watcher instead
+  bool look = false;       // only tell how it is
+  bool runs_only = false;  // of it: what takes no time
 };
 struct WatchIdleAnswer {
   bool watching = false;
-  int64_t idle_since_us = 0;  // 0: a run is alive
+  int64_t idle_since_us = 0;      // 0: something goes on
+  std::vector<std::string> busy;  // what goes on, in words; all of it with `look` alone
 };
 
 // Gets a runner going on a host, finds it again, stops it. Every call may be repeated, also after
@@ -149,6 +164,10 @@ class Launch {
 
   // Ends what is left of a run whose folder on the host is gone. kInvalid: it is there.
   virtual Result<EndedLost> EndLost(const EndLostRequest& request) = 0;
+
+  // Collects outputs that could not be collected when the run ended. Nothing to do: success.
+  // kInvalid: the run has not ended. Any other Error leaves them where they are.
+  virtual Result<Collected> Collect(const std::string& run_id) = 0;
 
   // Removes environments, as far as no run that goes on uses them, and lists those that are there
   // then.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "run/damage.h"
 #include "snapshot/transfer.h"
 #include "transport/agent.h"
 
@@ -17,6 +18,7 @@ constexpr uint64_t kAheadBytes = 256u << 10;
 // The host may have to look at every object of a large tree.
 constexpr int64_t kHaveUs = 600'000'000;
 constexpr int64_t kLastUs = 240'000'000;
+constexpr int kMostAsked = 8;
 
 struct Piece {
   Hash hash;
@@ -32,7 +34,9 @@ class Upload {
   Result<Frame> Run(const json::Object& last, std::string_view last_body) {
     const auto root = Hash::FromHex(tree_.root);
     if (!root) return Invalid("the run's tree is no hash: " + tree_.root);
-    TENON_TRY(std::vector<Piece> pieces, First(*root));
+    auto first = First(*root);
+    if (!first.ok()) return NoteDamage(std::move(first).error());
+    std::vector<Piece> pieces = std::move(*first);
     for (;;) {
       TENON_TRY_VOID(Send(pieces));
       TENON_TRY_VOID(link_.Send({{"op", "have"},
@@ -59,6 +63,12 @@ class Upload {
   }
 
  private:
+  // Our own store can't be read: not the host's doing, and nothing was started.
+  static Error NoteDamage(Error error) {
+    const bool damage = error.kind == ErrorKind::kCorrupt || error.kind == ErrorKind::kNotFound;
+    return damage ? run::UnreadableHere(std::move(error)) : std::move(error);
+  }
+
   // Everything the host cannot have, as far as that is little; else the tree without its contents.
   Result<std::vector<Piece>> First(const Hash& root) {
     const Hash base = Hash::FromHex(tree_.base).value_or(Hash());
@@ -82,9 +92,15 @@ class Upload {
     std::vector<Piece> pieces;
     for (size_t at = 0; at < have.body.size(); at += width) {
       Piece piece{Hash::FromBytes(std::string_view(have.body).substr(at, width))};
-      if (!sizes_.contains(piece.hash)) TENON_TRY_VOID(LearnAllSizes(root));
+      if (!sizes_.contains(piece.hash)) {
+        auto learned = LearnAllSizes(root);
+        if (!learned.ok()) return NoteDamage(std::move(learned).error());
+      }
       auto known = sizes_.find(piece.hash);
       TENON_EXPECT_PEER(known != sizes_.end(), "the host asks for an object that is not ours");
+      // A part may be lost on the way, or by a full disk; not time and again.
+      TENON_EXPECT_PEER(++asked_[piece.hash] <= kMostAsked,
+                        "the host asks for one object again and again");
       piece.size = known->second;
       if (partial != nullptr) {
         const int64_t there = json::GetInt(*partial, piece.hash.Hex());
@@ -112,12 +128,16 @@ class Upload {
   }
 
   Status Send(const std::vector<Piece>& pieces) {
+    bool link_failed = false;
     snapshot::ObjectSender sender(*tree_.store, [&](json::Object head, std::string body) {
       head["home"] = json::EncodeBytes(home_);
-      return link_.Send(head, body);
+      Status sent = link_.Send(head, body);
+      link_failed = !sent.ok();
+      return sent;
     });
     for (const Piece& piece : pieces) {
-      TENON_TRY_VOID(sender.Send(piece.hash, piece.size, piece.offset));
+      auto sent = sender.Send(piece.hash, piece.size, piece.offset);
+      if (!sent.ok()) return link_failed ? std::move(sent) : NoteDamage(std::move(sent).error());
       done_ += piece.size - piece.offset;
       if (tree_.on_progress && total_ > 0) tree_.on_progress(done_, total_);
     }
@@ -128,6 +148,7 @@ class Upload {
   const std::string& home_;
   const TreeToSend& tree_;
   std::unordered_map<Hash, uint64_t> sizes_;
+  std::unordered_map<Hash, int> asked_;  // how often the host has asked for it
   std::string last_lack_;
   uint64_t done_ = 0, total_ = 0;
 };

@@ -42,6 +42,8 @@ std::string ToFile(const Lines& lines) {
 std::string ComputeFile(const AttachRequest& request, const TargetType& type) {
   using yaml::NewValue;
   Lines lines;
+  const std::string share =
+      request.shared_directory.empty() ? std::string(kShare) : request.shared_directory;
   lines["type"] = NewValue::Text(std::string(type.name));
   lines["userManagedEnvironment"] = NewValue::Bool(type.user_python);
   if (type.host == HostKind::kSsh) {
@@ -56,13 +58,13 @@ std::string ComputeFile(const AttachRequest& request, const TargetType& type) {
     case run::ExecutorKind::kContainer:
       lines["baseDockerImage"] = NewValue::Text(std::string(kDefaultImage));
       lines["sharedVolumes"] = NewValue::Bool(true);
-      lines["nativeSharedDirectory"] = NewValue::Text(std::string(kShare));
+      lines["nativeSharedDirectory"] = NewValue::Text(share);
       break;
     case run::ExecutorKind::kProcess:
       lines["pythonLocation"] = NewValue::Text(!request.python.empty()        ? request.python
                                                : type.host == HostKind::kHere ? "python"
                                                                               : "python3");
-      lines["nativeSharedDirectory"] = NewValue::Text(std::string(kShare));
+      lines["nativeSharedDirectory"] = NewValue::Text(share);
       break;
     case run::ExecutorKind::kSpark:
       lines["yarnDeployMode"] = NewValue::Text("cluster");

@@ -28,6 +28,7 @@ struct AttachRequest {
   int64_t port = 0;       // 0: not said
   std::string password_reference = {};  // what `password:` says; "" = no such line
   std::vector<std::string> setup = {};  // shell lines
+  std::string shared_directory = {};    // nativeSharedDirectory; "" = the usual one
 };
 
 struct Attached {

@@ -47,6 +47,7 @@ TEST_F(ContainerTest, TheSpecCarriesTheWholeContainer) {
   EXPECT_FALSE(container.shared_volumes);
   EXPECT_EQ(container.nvidia_docker, std::optional<bool>(false));
   EXPECT_EQ(container.gpus, "2");
+  EXPECT_EQ(container.gpu_where, "aml_config/d.compute:5: gpus: 2");
   EXPECT_FALSE(container.gpus_from_option);
   EXPECT_EQ(container.memory_bytes, int64_t{8} << 30);
   EXPECT_EQ(container.nano_cpus, 1'500'000'000);
@@ -54,6 +55,19 @@ TEST_F(ContainerTest, TheSpecCarriesTheWholeContainer) {
   EXPECT_EQ(container.ulimits, (std::vector<std::string>{"memlock=-1", "nofile=1024:4096"}));
   EXPECT_TRUE(container.read_only_root);
   EXPECT_EQ(container.network, "none");
+}
+
+TEST_F(ContainerTest, WhoAsksForAGpuIsRemembered) {
+  const auto asked = [&](const std::string& lines) {
+    return Spec("type: localdocker\n" + lines).container.gpu_where;
+  };
+  EXPECT_EQ(asked("nvidiaDocker: true\n"), "aml_config/d.compute:2: nvidiaDocker: true");
+  EXPECT_EQ(asked("gpus: all\nnvidiaDocker: true\n"), "aml_config/d.compute:2: gpus: all");
+  EXPECT_EQ(asked("nvidiaDocker: false\n"), "");
+  EXPECT_EQ(asked("gpus: none\n"), "");
+  Request request = OnDocker("type: localdocker\nnvidiaDocker: true\n");
+  request.gpus = "1";
+  EXPECT_EQ(ToRunSpec(MustResolve(request)).container.gpu_where, "--gpus 1");
 }
 
 TEST_F(ContainerTest, WithoutAnyKeyTheDefaultsHold) {

@@ -197,6 +197,23 @@ Status TakePackages(bool only_look, Resolved* out) {
   return {};
 }
 
+// The line or option that decides that the run gets a GPU; "" when none does.
+std::string WhoAsksForGpu(const Resolved& resolved) {
+  const auto said = [](const Origin& at, const std::string& words) {
+    return (at.name.empty() ? "" : at.name + ":" + std::to_string(at.line) + ": ") + words;
+  };
+  const Setting<std::string>& gpus = resolved.gpus;
+  const Setting<bool>& nvidia_docker = resolved.target.nvidia_docker;
+  if (!gpus.value.empty() && gpus.value != "none") {
+    if (gpus.origin.kind == Origin::Kind::kOption) return "--gpus " + gpus.value;
+    return said(gpus.origin, "gpus: " + gpus.value);
+  }
+  if (nvidia_docker.given() && nvidia_docker.value) {
+    return said(nvidia_docker.origin, "nvidiaDocker: true");
+  }
+  return "";
+}
+
 run::ContainerSpec ToContainerSpec(const Resolved& resolved) {
   const Target& target = resolved.target;
   run::ContainerSpec spec;
@@ -211,6 +228,7 @@ run::ContainerSpec ToContainerSpec(const Resolved& resolved) {
   if (target.nvidia_docker.given()) spec.nvidia_docker = target.nvidia_docker.value;
   spec.gpus = resolved.gpus.value;
   spec.gpus_from_option = resolved.gpus.origin.kind == Origin::Kind::kOption;
+  spec.gpu_where = WhoAsksForGpu(resolved);
   spec.memory_bytes = target.memory_bytes.value;
   spec.nano_cpus = target.nano_cpus.value;
   spec.shm_bytes = target.shm_bytes.value;

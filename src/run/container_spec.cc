@@ -13,6 +13,7 @@ json::Object ContainerSpec::ToJson() const {
   if (nvidia_docker) o["nvidia_docker"] = *nvidia_docker;
   o["gpus"] = ToJsonText(gpus);
   o["gpus_from_option"] = gpus_from_option;
+  o["gpu_where"] = ToJsonText(gpu_where);
   o["memory_bytes"] = memory_bytes;
   o["nano_cpus"] = nano_cpus;
   o["shm_bytes"] = shm_bytes;
@@ -31,6 +32,7 @@ Result<ContainerSpec> ContainerSpec::FromJson(const json::Object& object) {
   members.Read("nvidia_docker", spec.nvidia_docker);
   members.Read("gpus", spec.gpus);
   members.Read("gpus_from_option", spec.gpus_from_option);
+  members.Read("gpu_where", spec.gpu_where);
   members.Read("memory_bytes", spec.memory_bytes);
   members.Read("nano_cpus", spec.nano_cpus);
   members.Read("shm_bytes", spec.shm_bytes);

@@ -21,6 +21,9 @@ struct ContainerSpec {
   // "" = not said, "all", "none", a number, or UUIDs with commas between.
   std::string gpus;
   bool gpus_from_option = false;  // --gpus: wins over nvidiaDocker: false
+  // Who asks for a GPU, for messages: "aml_config/box.compute:6: nvidiaDocker: true", "--gpus all";
+  // "" = nobody but perhaps the image.
+  std::string gpu_where;
   int64_t memory_bytes = 0;
   int64_t nano_cpus = 0;  // cpus * 1e9
   int64_t shm_bytes = 0;

@@ -15,6 +15,8 @@ inline constexpr const char* kDockerConfig = "DOCKER_CONFIG";    // its folder; 
 inline constexpr const char* kAzDepth = "TENON_AZ_DEPTH";  // how often `az` has been passed on
 inline constexpr const char* kTestClockOffset = "TENON_TEST_CLOCK_OFFSET_FILE";  // tests only
 inline constexpr const char* kTestBootId = "TENON_TEST_BOOT_ID";                 // tests only
+inline constexpr const char* kTestDurableSteps = "TENON_TEST_DURABLE_STEPS";     // base/durable.h
+inline constexpr const char* kTestMachineRoot = "TENON_TEST_MACHINE_ROOT";       // tests only
 
 // Between programs of ours, never kept: TENON_ASKPASS (transport/askpass.h) names the socket on
 // which ssh's questions are answered; TENON_LOGIN_PROGRAM and TENON_SETUP_RESULT

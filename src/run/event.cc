@@ -2,13 +2,15 @@
 #include "run/event.h"
 
 #include "base/compress.h"
+#include "base/json_limits.h"
+#include "run/event_cost.h"
 #include "run/members.h"
 
 namespace tenon::run {
 namespace {
 
 constexpr size_t kCompressFrom = 256u << 10;
-constexpr size_t kMaxJson = 64u << 20;
+constexpr size_t kValueCost = 40;  // a string in a vector, or a member of a struct
 constexpr char kZstdFirstByte = '\x28';
 
 constexpr std::pair<Level, std::string_view> kLevels[] = {
@@ -111,10 +113,12 @@ json::Object ToJson(const Artifacts& e) {
   json::Object o;
   o["files"] = std::move(files);
   Put(o, "tree", e.tree);
+  Put(o, "left", static_cast<int64_t>(e.left));
   return o;
 }
 void FromJson(Members& in, Artifacts& e) {
   in.Read("tree", e.tree);
+  in.Read("left", e.left);
   const json::Array* files = in.ReadArray("files");
   if (files == nullptr) return;
   e.files.reserve(files->size());
@@ -174,6 +178,7 @@ json::Object ToJson(const End& e) {
   Put(o, "start_us", e.start_us);
   Put(o, "duration_us", e.duration_us);
   if (e.proof) o["proof"] = ToJson(*e.proof);
+  PutFlag(o, "outputs_left", e.outputs_left);
   return o;
 }
 void FromJson(Members& in, End& e) {
@@ -188,6 +193,7 @@ void FromJson(Members& in, End& e) {
   in.Read("peak_rss_bytes", e.peak_rss_bytes);
   in.Read("start_us", e.start_us);
   in.Read("duration_us", e.duration_us);
+  in.Read("outputs_left", e.outputs_left);
   const json::Object* o = in.ReadObject("proof");
   if (o == nullptr) return;
   Members inner(*o);
@@ -451,6 +457,13 @@ std::string EncodeEvent(const Event& event) {
 }
 
 Result<std::optional<Event>> DecodeEvent(uint8_t type, std::string_view payload) {
+  size_t cost = 0;
+  return DecodeEventWithCost(type, payload, &cost);
+}
+
+Result<std::optional<Event>> DecodeEventWithCost(uint8_t type, std::string_view payload,
+                                                 size_t* cost) {
+  *cost = 0;
   const auto known = static_cast<EventType>(type);
   if (known == EventType::kOutput) return DecodeOutput(payload);
   if (known == EventType::kMetrics) return DecodeMetrics(payload);
@@ -459,11 +472,12 @@ Result<std::optional<Event>> DecodeEvent(uint8_t type, std::string_view payload)
 
   std::string text;
   if (!payload.empty() && payload[0] == kZstdFirstByte) {
-    TENON_TRY(text, Decompress(payload, kMaxJson));
+    TENON_TRY(text, Decompress(payload, kMaxEventJson));
     payload = text;
   }
-  Result<json::Value> value = json::Parse(payload);
+  Result<json::Value> value = json::ParseLimited(payload, 64, kMaxEventValues);
   if (!value.ok()) return Corrupt(value.error().message);
+  *cost = payload.size() + kValueCost * json::CountValues(*value);
   const json::Object* object = value->if_object();
   TENON_EXPECT_PEER(object != nullptr, "not a JSON object");
   TENON_TRY(Event event, read(*object));

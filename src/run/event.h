@@ -83,7 +83,8 @@ struct Artifact {
 };
 struct Artifacts {
   std::vector<Artifact> files;
-  std::string tree;  // hex root hash of outputs/ as a tree; set in the last record only
+  std::string tree;   // hex root hash of outputs/ as a tree; set in the last record only
+  uint64_t left = 0;  // files that could not be taken, so that outputs/ is kept; likewise
 };
 
 // near or far: something the user should know.
@@ -117,6 +118,7 @@ struct End {
   int64_t start_us = 0;     // when the script started, 0 = it did not
   int64_t duration_us = 0;  // of the script, from the monotonic clock; 0 when not known
   std::optional<Proof> proof;
+  bool outputs_left = false;  // not all outputs are collected: the run's folder has the only copy
 };
 
 // far: recording stopped and went on (a full disk).

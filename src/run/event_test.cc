@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/compress.h"
+#include "run/event_cost.h"
+
 namespace tenon::run {
 namespace {
 
@@ -212,6 +215,28 @@ TEST(Spec, ARunIdThatLeavesTheFolderIsRefused) {
   json::Object object = FullSpec().ToJson();
   object["id"] = "../../etc";
   EXPECT_FALSE(RunSpec::FromJson(object).ok());
+}
+
+TEST(Event, FewBytesThatUnpackToMuchAreRefused) {
+  std::string files = R"({"files":[)";
+  for (size_t i = 0; i < kMaxEventValues; ++i) files += "{},";
+  files += "{}]}";
+  const auto many = DecodeEvent(6, Compress(files));
+  ASSERT_FALSE(many.ok());
+  EXPECT_EQ(many.error().kind, ErrorKind::kCorrupt);
+  const std::string long_text =
+      R"({"level":"info","text":")" + std::string(kMaxEventJson, 't') + R"("})";
+  EXPECT_FALSE(DecodeEvent(7, Compress(long_text)).ok());
+}
+
+TEST(Event, PointsAndBlocksBeyondThoseOfAnyChunkAreRefused) {
+  MetricBlock block{"s", "", 0, {}};
+  block.points.resize((1u << 20) + 1, {0, 0, true});
+  EXPECT_FALSE(DecodeMetricBlocks(EncodeMetricBlocks({block})).ok());
+  block.points.resize(1u << 20);
+  EXPECT_TRUE(DecodeMetricBlocks(EncodeMetricBlocks({block})).ok());
+  std::vector<MetricBlock> blocks((1u << 16) + 1);
+  EXPECT_FALSE(DecodeMetricBlocks(EncodeMetricBlocks(blocks)).ok());
 }
 
 }  // namespace

@@ -49,6 +49,20 @@ bool IsValidRunId(std::string_view id) {
          id.find('/') == std::string_view::npos && id.find('\0') == std::string_view::npos;
 }
 
+int64_t TimeInRunId(std::string_view id) {
+  constexpr size_t kLeastDigits = 10, kMostDigits = 15;
+  const size_t line = id.rfind('_');
+  if (line == std::string_view::npos) return 0;
+  const std::string_view digits = id.substr(line + 1);
+  if (digits.size() < kLeastDigits || digits.size() > kMostDigits) return 0;
+  int64_t ms = 0;
+  for (const char c : digits) {
+    if (c < '0' || c > '9') return 0;
+    ms = ms * 10 + (c - '0');
+  }
+  return ms;
+}
+
 std::string RunIdStem(std::string_view project) {
   std::string stem;
   for (std::string_view rest = project; !rest.empty();) {

@@ -28,6 +28,7 @@
 //   used                         when data was last sent here, or fetched
 //   idle.json, idle.lock, idle.log
 //                                the watcher that stops an idle machine
+//   runs.lock                    held while a folder is made in runs/
 //   runs/<run id>/
 //     near-<client>.tj           near segment
 //     host.tj                    the runner's segment (of other hosts: a copy as far as heard)
@@ -37,6 +38,8 @@
 //     metrics/                   metric files of the script
 //     work/                      the copy of the project; the script's working directory
 //     container/                 what a container gets beside it: passwd, group, home/
+//     engine                     socket of the engine that may have a container of the run; gone
+//                                when it has none any more
 //     build.log                  the words of the tools that made the environment
 //     fetched                    outputs and logs of another machine's run are all here
 //     retried                    it has been started again, after the machine's restart
@@ -44,6 +47,7 @@
 #ifndef TENON_RUN_LAYOUT_H_
 #define TENON_RUN_LAYOUT_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -60,6 +64,7 @@ class Home {
   std::string history_db() const { return root_ + "/history.db"; }
   std::string number_file(std::string_view project_key) const;
   std::string runs() const { return root_ + "/runs"; }
+  std::string runs_lock() const { return root_ + "/runs.lock"; }
   std::string environments() const { return root_ + "/environments"; }
   std::string environment(std::string_view key) const;
   std::string pins() const { return root_ + "/pins"; }
@@ -96,6 +101,7 @@ class RunFolder {
   std::string outputs() const { return path_ + "/work/outputs"; }
   std::string runner_log() const { return path_ + "/runner.log"; }
   std::string container() const { return path_ + "/container"; }
+  std::string engine_mark() const { return path_ + "/engine"; }
   std::string build_log() const { return path_ + "/build.log"; }
 
  private:
@@ -104,6 +110,8 @@ class RunFolder {
 
 // Whether a string can be a run id: no slash, no NUL, not "." or "..", 1 to 255 bytes.
 bool IsValidRunId(std::string_view id);
+// The milliseconds since 1970 that a run id ends with; 0: it ends with none.
+int64_t TimeInRunId(std::string_view id);
 // A project's name as the first part of a run id: bytes that do not suit a file name become '_'.
 std::string RunIdStem(std::string_view project);
 

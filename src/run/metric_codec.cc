@@ -14,7 +14,11 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "doubles are stored as they lie in memory");
 
-constexpr size_t kMaxBody = 32u << 20;
+// A runner's records hold at most some 2 MiB, 65,536 points and 32,768 blocks before compression:
+// what one chunk of a metric file can.
+constexpr size_t kMaxBody = 16u << 20;
+constexpr size_t kMaxPoints = 1u << 20;
+constexpr size_t kMaxBlocks = 1u << 16;
 constexpr size_t kCompressFrom = 256;
 constexpr size_t kLeastPointBytes = 3;  // step, time, value: one byte each
 constexpr size_t kLeastBlockBytes = 5;
@@ -236,7 +240,8 @@ void CutValues(Cutter& in, std::vector<MetricPoint>& points, uint8_t kind) {
   }
 }
 
-MetricBlock CutBlock(Cutter& in) {
+// `points_left`: what the record's other blocks leave of kMaxPoints.
+MetricBlock CutBlock(Cutter& in, size_t& points_left) {
   MetricBlock block;
   block.series = in.Text();
   block.source = in.Text();
@@ -244,8 +249,9 @@ MetricBlock CutBlock(Cutter& in) {
   uint64_t count = in.Varint();
   uint8_t kind = in.Byte();
   // A claim is believed only as far as the bytes at hand could bear it out.
-  if (count > in.left() / kLeastPointBytes) in.Fail();
+  if (count > in.left() / kLeastPointBytes || count > points_left) in.Fail();
   if (!in.ok()) return block;
+  points_left -= count;
   block.points.resize(count);
   uint64_t previous = 0;
   for (MetricPoint& point : block.points) point.step = in.Signed(previous);
@@ -258,12 +264,13 @@ MetricBlock CutBlock(Cutter& in) {
 Result<std::vector<MetricBlock>> DecodeBody(std::string_view body) {
   Cutter in(body);
   uint64_t count = in.Varint();
-  TENON_EXPECT_PEER(in.ok() && count <= in.left() / kLeastBlockBytes,
+  TENON_EXPECT_PEER(in.ok() && count <= in.left() / kLeastBlockBytes && count <= kMaxBlocks,
                     "metric blocks: the count is wrong");
+  size_t points_left = kMaxPoints;
   std::vector<MetricBlock> blocks;
   blocks.reserve(count);
   for (uint64_t i = 0; i < count; ++i) {
-    blocks.push_back(CutBlock(in));
+    blocks.push_back(CutBlock(in, points_left));
     TENON_EXPECT_PEER(in.ok(), "metric blocks: block " + std::to_string(i) + " is malformed");
   }
   TENON_EXPECT_PEER(in.left() == 0, "metric blocks: bytes after the last block");

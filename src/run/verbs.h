@@ -15,18 +15,23 @@
 //   recover  {protocol, home, run_id} → {state, recovered}. Writes the true end of a run whose
 //            runner is gone: ends what is left of it, reads what its script still logged. A live
 //            run is left alone.
+//   collect  {protocol, home, run_id} → {collected, left}. Collects outputs that could not be
+//            collected when the run ended.
 //   environments
 //            {protocol, home, remove: [keys], dry_run} → {environments: [{ready, asked, image_id,
 //            socket, created_us, duration_us, last_used_us, runs, in_use}], removed: [keys],
 //            kept: [{name, why}], bytes_freed}. Lists what was made for runs here, after removing
 //            what was asked for. What a run that goes on uses is kept.
-//   sweep    {protocol, home, runs: [ids], all, dry_run} → {removed: [names], kept: [{name, why}]}.
+//   sweep    {protocol, home, runs: [ids], all, dry_run, spare_kept} → {removed: [names], kept:
+//            [{name, why}]}.
 //            Removes containers of runs that are over (of those named, or all; and of runs nobody
 //            knows any more) and of builds that nobody watches.
 //   probe    {protocol, home} → what the machine offers
-//   hosted   {protocol, home, remove: [ids], clean, keep_us, dry_run} → what is kept on this host
+//   hosted   {protocol, home, remove: [ids], clean, keep_us, dry_run, only: [ids], force, look}
+//            → what is kept on this host
 //   watch-idle
-//            {protocol, home, after_us, command, stop} → {watching, idle_since_us}
+//            {protocol, home, after_us, command, stop, look, runs_only} → {watching,
+//            idle_since_us, busy: [texts]}
 //   version  no input; prints the first line only
 //   serve    the agent of one client; frames in both directions after the first line
 //
@@ -61,6 +66,7 @@ inline constexpr const char* kVerbStart = "start";
 inline constexpr const char* kVerbCancel = "cancel";
 inline constexpr const char* kVerbRecover = "recover";
 inline constexpr const char* kVerbEndLost = "end-lost";
+inline constexpr const char* kVerbCollect = "collect";
 inline constexpr const char* kVerbEnvironments = "environments";
 inline constexpr const char* kVerbSweep = "sweep";
 inline constexpr const char* kVerbVersion = "version";

@@ -9,7 +9,7 @@ namespace tenon::runner {
 
 JournalBuildReporter::JournalBuildReporter(Handover& handover, const std::string& log_path)
     : handover_(handover) {
-  auto opened = OpenFile(log_path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+  auto opened = OpenFile(log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
   if (opened.ok()) log_ = std::move(*opened);
 }
 

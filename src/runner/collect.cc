@@ -36,8 +36,9 @@ class ArtifactWriter {
     path_bytes_ += entry.path.size();
     if (batch_.files.size() == kFilesPerRecord || path_bytes_ >= kPathBytesPerRecord) Flush();
   }
-  bool Finish(const Hash& root) {
+  bool Finish(const Hash& root, uint64_t left) {
     batch_.tree = root.Hex();
+    batch_.left = left;
     Flush();
     return ok_;
   }
@@ -141,7 +142,7 @@ Result<std::string> UnderSafeNames(const RunName& run, const std::string& output
   return stage;
 }
 
-Status Collect(const RunName& run, Recorder& recorder, SafeNames& names) {
+Result<uint64_t> Collect(const RunName& run, Recorder& recorder, SafeNames& names) {
   int64_t begin = SystemClock().MonotonicUs();
   TENON_TRY(auto store, snapshot::ObjectStore::Open(run::Home(run.home).objects()));
   snapshot::FreezeOptions options;
@@ -168,7 +169,8 @@ Status Collect(const RunName& run, Recorder& recorder, SafeNames& names) {
     writer.Add(entry);
     return {};
   }));
-  if (!writer.Finish(frozen.root)) return Unavailable("the journal did not take their list");
+  if (!writer.Finish(frozen.root, unreadable.size()))
+    return Unavailable("the journal did not take their list");
   run::Step step;
   step.name = "collect outputs";
   step.duration_us = SystemClock().MonotonicUs() - begin;
@@ -190,11 +192,13 @@ Status Collect(const RunName& run, Recorder& recorder, SafeNames& names) {
         ""});
   }
   if (!unreadable.empty()) {
-    recorder.Append(run::Notice{
-        run::Level::kWarning,
-        "left out of the outputs, because they can't be read: " + SomeOf(unreadable), ""});
+    recorder.Append(
+        run::Notice{run::Level::kWarning,
+                    "left out of the outputs, because they can't be read: " + SomeOf(unreadable),
+                    "make them readable on the machine of the run, then `tenon runs collect " +
+                        run.run_id + "`"});
   }
-  return {};
+  return uint64_t{unreadable.size()};
 }
 
 // Removes the points with text from the blocks; how many.
@@ -211,23 +215,31 @@ uint64_t DropText(std::vector<run::MetricBlock>& blocks) {
 
 }  // namespace
 
-bool CollectOutputs(const RunName& run, Recorder& recorder, SafeNames& names) {
-  std::string outputs = run.Folder().outputs();
-  auto listed = ListDir(outputs);
-  if (!listed.ok() && listed.error().kind == ErrorKind::kNotFound) return true;
-  if (listed.ok() && listed->empty()) return true;
-  auto collected = listed.ok() ? Collect(run, recorder, names) : Status(std::move(listed).error());
-  if (collected.ok()) return true;
-  // The reason names files.
-  const std::string why =
-      names.know_all() ? collected.error().message : "a secret might be in the reason";
-  recorder.Append(run::Notice{run::Level::kError, "the outputs could not be collected: " + why,
-                              "they are kept in " + outputs});
-  return false;
+Result<uint64_t> TryCollectOutputs(const RunName& run, Recorder& recorder, SafeNames& names,
+                                   bool even_none) {
+  if (even_none) TENON_TRY_VOID(MakeDirs(run.Folder().outputs()));
+  const auto listed = ListDir(run.Folder().outputs());
+  if (!listed.ok() && listed.error().kind == ErrorKind::kNotFound) return uint64_t{0};
+  if (!listed.ok()) return listed.error();
+  if (listed->empty() && !even_none) return uint64_t{0};
+  return Collect(run, recorder, names);
 }
 
-std::string OutputsAreKept(const RunName& run) {
-  return "the outputs could not be collected; they are kept in " + run.Folder().outputs();
+std::string CollectOutputs(const RunName& run, Recorder& recorder, SafeNames& names) {
+  const std::string outputs = run.Folder().outputs();
+  const auto left = TryCollectOutputs(run, recorder, names);
+  if (left.ok() && *left == 0) return "";
+  if (left.ok()) {
+    return Count(*left, "output could not be read; it is", "outputs could not be read; they are") +
+           " kept in " + outputs;
+  }
+  // The reason names files.
+  const std::string why =
+      names.know_all() ? left.error().message : "a secret might be in the reason";
+  recorder.Append(run::Notice{
+      run::Level::kError, "the outputs could not be collected: " + why,
+      "they are kept in " + outputs + "; `tenon runs collect " + run.run_id + "` tries again"});
+  return "the outputs could not be collected; they are kept in " + outputs;
 }
 
 bool CollectMetrics(MetricFiles& files, Recorder& recorder, bool keep_text) {

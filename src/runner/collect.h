@@ -13,12 +13,15 @@
 namespace tenon::runner {
 
 // Puts outputs/ into the object store and its list into the journal. Nothing in it: nothing is
-// recorded. A failure is recorded as a notice; false then, and the files should be kept.
+// recorded, unless `even_none` is set. Returns how many files could not be read; they are named in
+// a notice.
 // A symlink in it to a file or folder of the run becomes that: what it leads to goes with the run.
 // `names` is asked for every path below outputs/, so that no secret is in the list nor in the tree.
-bool CollectOutputs(const RunName& run, Recorder& recorder, SafeNames& names);
-// Where they are then, for the reason of the run's end.
-std::string OutputsAreKept(const RunName& run);
+Result<uint64_t> TryCollectOutputs(const RunName& run, Recorder& recorder, SafeNames& names,
+                                   bool even_none = false);
+// The same, a failure recorded as a notice. Returns why the files have to be kept and where they
+// are, for the reason of the run's end; "": all are collected.
+std::string CollectOutputs(const RunName& run, Recorder& recorder, SafeNames& names);
 
 // Reads everything that is left in the metric files, now that the script is gone. `keep_text` false
 // drops texts (a run with secrets whose values nobody knows any more). False: not all could be

@@ -28,6 +28,16 @@ constexpr const char* kTemporaryOptions = "rw,nosuid,nodev,mode=1777";
 // Folders inside whose Python files are not the image's.
 constexpr const char* kOwnSources[] = {"/azureml-run", "/azureml-share", "/home", "/tmp"};
 
+// By its name where the reader sits at another machine.
+std::string MachineWords(const run::RunSpec& spec) {
+  if (spec.host.empty()) return gpu::HostFacts().machine;
+  char name[256] = "";
+  if (::gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') {
+    return "the machine of target " + spec.target;
+  }
+  return std::string(name) + " (target " + spec.target + ")";
+}
+
 Result<EngineContext> OpenEngine(const StartRequest& request) {
   TENON_TRY(docker::EngineAddress address, docker::FindEngine(request.environment));
   auto engine = docker::Engine::Connect(address.socket);
@@ -36,7 +46,7 @@ Result<EngineContext> OpenEngine(const StartRequest& request) {
                                           address.from + ")");
   }
   TENON_TRY(docker::EngineInfo info, engine->Info());
-  EngineContext context{std::move(*engine), std::move(info), {}};
+  EngineContext context{std::move(*engine), std::move(info), {}, MachineWords(request.spec)};
   // Root inside is us where the engine runs without root; the number 0 is right there.
   if (!context.info.rootless) context.user = OurCredentials();
   return context;
@@ -81,9 +91,10 @@ gpu::EngineFacts FactsOf(const EngineContext& context) {
 class ContainerMaker {
  public:
   ContainerMaker(EngineContext context, const StartRequest& request, ImageEnvironment environment,
-                 gpu::Access access)
+                 gpu::Access access, const std::atomic<bool>& stop)
       : context_(std::move(context)),
         request_(request),
+        stop_(stop),
         folder_(request_.run.Folder()),
         environment_(std::move(environment)),
         access_(std::move(access)) {}
@@ -94,11 +105,7 @@ class ContainerMaker {
     TENON_TRY_VOID(MetricFiles::Open(folder_.metrics()));
     TENON_TRY_VOID(MakeDirs(folder_.container() + "/home", 0755));
     TENON_TRY_VOID(PreparePycache());
-    if (!request_.spec.shared_directory.empty()) {
-      TENON_TRY(share_, ExpandHome(request_.spec.shared_directory, request_.environment));
-      auto made = MakeDirs(share_);
-      if (!made.ok()) return std::move(made).error().Wrap("making the shared folder");
-    }
+    TENON_TRY(share_, EnsureSharedFolder(request_));
     TENON_TRY_VOID(MakeDirs(folder_.container() + "/door", 0700));
     // The init gets it open, and opens none itself.
     TENON_TRY(UniqueFd segment, OpenFile(folder_.script_segment(), O_WRONLY | O_CREAT, 0644));
@@ -126,12 +133,15 @@ class ContainerMaker {
     made.socket = context_.engine.socket();
     // A name that is taken is that of an earlier try: the run is ours alone.
     TENON_TRY_VOID(context_.engine.Remove(made.name));
-    TENON_TRY(made.id, context_.engine.Create(made.name, config));
-    if (!request_.spec.container.shared_volumes) {
-      if (auto copied = CopyIn(made.id); !copied.ok()) {
-        (void)context_.engine.Remove(made.id).ok();
-        return std::move(copied).error().Wrap("copying the project into the container");
-      }
+    if (stop_) return Unavailable("stopped");
+    // From here on whoever finds the run without us knows where to look for its container.
+    TENON_TRY_VOID(
+        WriteFileAtomically(folder_.engine_mark(), made.socket, 0600, Durability::kProcess));
+    auto filled = CreateAndFill(config, &made);
+    if (!filled.ok()) {
+      // By its name: the answer with the id may have been lost.
+      if (context_.engine.Remove(made.name).ok()) (void)RemoveFile(folder_.engine_mark()).ok();
+      return std::move(filled).error();
     }
     return made;
   }
@@ -142,9 +152,13 @@ class ContainerMaker {
     } else if (pinned_memory_ && refused.message.find("rlimit") != std::string::npos) {
       pinned_memory_ = false;  // the engine itself may not do that
     } else if (IsAboutTheGpu(refused.message)) {
+      const std::string& who = request_.spec.container.gpu_where;
       Error told = refused;
+      told.message = (who.empty() ? "" : who + ": ") + "the engine on " + context_.machine +
+                     " does not give the container a GPU: " + refused.message;
       return std::move(told).WithHint(
-          "make the engine know the NVIDIA Container Toolkit: `sudo nvidia-ctk runtime configure "
+          "on " + context_.machine +
+          ", make the engine know the NVIDIA Container Toolkit: `sudo nvidia-ctk runtime configure "
           "--runtime=docker`, then restart it; or run without a GPU: --gpus none");
     } else {
       return std::optional<run::ContainerMade>();
@@ -183,6 +197,16 @@ class ContainerMaker {
   }
 
  private:
+  Status CreateAndFill(const json::Object& config, run::ContainerMade* made) {
+    TENON_TRY(made->id, context_.engine.Create(made->name, config));
+    if (request_.spec.container.shared_volumes) return {};
+    auto copied = CopyIn(made->id);
+    if (!copied.ok()) {
+      return std::move(copied).error().Wrap("copying the project into the container");
+    }
+    return {};
+  }
+
   bool IsAboutTheGpu(const std::string& words) const {
     if (access_.way == gpu::Way::kNone) return false;
     const std::string lower = ToLower(words);
@@ -200,6 +224,7 @@ class ContainerMaker {
     const std::string image = environment_.image.substr(environment_.image.find(':') + 1);
     pycache_ = Environments(request_.run.home).folder(environment_.ready.key) + "/pycache-" +
                image.substr(0, 16);
+    DropAfterRestart(pycache_, {pycache_});
     for (const char* own : kOwnSources) {
       TENON_TRY_VOID(MakeDirs(pycache_ + own));
       TENON_TRY_VOID(MakeDirs(folder_.container() + "/pycache" + own));
@@ -254,11 +279,15 @@ class ContainerMaker {
   Status CopyIn(const std::string& id) {
     docker::TarWriter tar(folder_.work(), std::string(executor::kWorkInside).substr(1) + "/",
                           context_.user.uid, context_.user.gid);
-    return context_.engine.PutArchive(id, "/", [&] { return tar.Next(); });
+    return context_.engine.PutArchive(id, "/", [&]() -> Result<std::string> {
+      if (stop_) return Unavailable("stopped");
+      return tar.Next();
+    });
   }
 
   EngineContext context_;
   StartRequest request_;
+  const std::atomic<bool>& stop_;
   run::RunFolder folder_;
   ImageEnvironment environment_;
   gpu::Access access_;
@@ -289,23 +318,35 @@ Result<Prepared> PrepareContainer(const StartRequest& request, Handover& handove
   const run::ContainerSpec& spec = request.spec.container;
   TENON_TRY(EngineContext context, OpenEngine(request));
   // Before anything is fetched or made: what is asked for and cannot be had.
-  const gpu::HostFacts host = gpu::LookAtHost("/", GetVariable(request.environment, "PATH"));
+  gpu::HostFacts host = gpu::LookAtHost("/", GetVariable(request.environment, "PATH"));
+  host.machine = context.machine;
   TENON_TRY(gpu::Access access, gpu::Decide(spec, {}, host, FactsOf(context)));
   TENON_TRY(docker::Image base, EnsureBaseImage(context, spec, handover, stop));
   TENON_TRY(access, gpu::Decide(spec, base.env, host, FactsOf(context)));
   if (access.notice) handover.Put(*access.notice);
   if (auto notice = LimitsNotHeld(spec, context.info)) handover.Put(std::move(*notice));
   if (stop) return Unavailable("stopped");
-  TENON_TRY(ImageEnvironment environment,
-            EnsureEnvironmentImage(context, request, base, handover, stop));
   Prepared prepared;
-  if (request.spec.only_prepare || stop) return prepared;
-  // After this the image is there and stays; what follows is this run's own.
-  const int64_t begin = SystemClock().MonotonicUs();
-  auto maker = std::make_shared<ContainerMaker>(std::move(context), request, std::move(environment),
-                                                std::move(access));
-  TENON_TRY_VOID(maker->PrepareFolders());
-  TENON_TRY(run::ContainerMade made, maker->Make());
+  std::shared_ptr<ContainerMaker> maker;
+  run::ContainerMade made;
+  int64_t begin = 0;
+  for (bool again = false;; again = true) {
+    TENON_TRY(ImageEnvironment environment,
+              EnsureEnvironmentImage(context, request, base, handover, stop));
+    if (request.spec.only_prepare || stop) return prepared;
+    // What follows is this run's own.
+    begin = SystemClock().MonotonicUs();
+    maker =
+        std::make_shared<ContainerMaker>(context, request, std::move(environment), access, stop);
+    TENON_TRY_VOID(maker->PrepareFolders());
+    auto tried = maker->Make();
+    if (tried.ok()) {
+      made = std::move(*tried);
+      break;
+    }
+    // Another user of the engine may have removed the image since we found it.
+    if (again || tried.error().kind != ErrorKind::kNotFound) return std::move(tried).error();
+  }
   prepared.input = maker->Job();
   prepared.remake = [maker,
                      &handover](const Error& refused) -> Result<std::optional<run::ContainerMade>> {

@@ -38,8 +38,9 @@ class Ensure {
     if (!spec_.refresh_environment) {
       TENON_TRY(record, FindAndMark());
     }
+    const bool may_make = spec_.prepare_environment || spec_.only_prepare;
     bool reused = record.has_value();
-    if (!record && !spec_.prepare_environment && !spec_.only_prepare) return NotPrepared(spec_);
+    if (!record && !may_make && !kind_.adopt) return NotPrepared(spec_);
     if (!record) {
       TENON_TRY(FileLock lock, environments_.Lock(
                                    key_, [this] { TellWaiting(); }, stop_));
@@ -47,7 +48,11 @@ class Ensure {
       if (waited_ || !spec_.refresh_environment) {
         TENON_TRY(record, Find());
       }
+      if (!record && kind_.adopt && !spec_.refresh_environment) {
+        TENON_TRY(record, Adopt(begin));
+      }
       reused = record.has_value();
+      if (!record && !may_make) return NotPrepared(spec_);
       if (!record) {
         TENON_TRY(record, Make(begin));
       }
@@ -110,7 +115,17 @@ class Ensure {
       made = kind_.make("");
     }
     if (!made.ok()) return std::move(made).error();
-    EnvironmentRecord record = std::move(*made);
+    return Keep(std::move(*made), begin_us);
+  }
+
+  Result<std::optional<EnvironmentRecord>> Adopt(int64_t begin_us) {
+    TENON_TRY(auto found, kind_.adopt());
+    if (!found) return found;
+    TENON_TRY(auto kept, Keep(std::move(*found), begin_us));
+    return std::optional(std::move(kept));
+  }
+
+  Result<EnvironmentRecord> Keep(EnvironmentRecord record, int64_t begin_us) {
     record.ready.key = key_;
     record.packages = spec_.packages;
     record.created_us = SystemClock().NowUs();

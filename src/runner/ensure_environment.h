@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -20,11 +21,14 @@ struct EnvironmentKind {
   // Makes it, with the versions of the file `pins` ("": whatever is newest). Fills everything but
   // key, packages and times.
   std::function<Result<EnvironmentRecord>(const std::string& pins)> make;
+  // Takes over what somebody else has made who keeps records of their own; nullopt: there is
+  // nothing. Empty where that can't be.
+  std::function<Result<std::optional<EnvironmentRecord>>()> adopt = nullptr;
 };
 
-// An environment is made once per key and host: found, or waited for while another run makes it, or
-// made. Whoever is killed meanwhile leaves nothing that looks finished. Records the step and
-// EnvironmentReady, and that this run uses it. kInvalid when it is not there and the run
+// An environment is made once per key and host: found, or waited for while another run makes it,
+// taken over, or made. Whoever is killed meanwhile leaves nothing that looks finished. Records the
+// step and EnvironmentReady, and that this run uses it. kInvalid when it is not there and the run
 // configuration does not want it made.
 Result<EnvironmentRecord> EnsureEnvironment(const StartRequest& request, const std::string& key,
                                             const EnvironmentKind& kind, Handover& handover,

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/environment_folder.h"
 
+#include <fcntl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <cerrno>
+
+#include "base/durable.h"
 #include "base/file.h"
 #include "environment/key.h"
 #include "run/env_vars.h"
@@ -23,6 +27,13 @@ std::string Platform() {
 // A path is the user's choice of an interpreter; a bare name says no more than "some Python".
 std::string NamedPython(const run::RunSpec& spec) {
   return spec.python.find('/') == std::string::npos ? "" : spec.python;
+}
+
+// A record of an environment is not to outlive its files in a power cut.
+Status SyncFilesOf(const std::string& prefix) {
+  TENON_TRY(const UniqueFd fd, OpenFile(prefix, O_RDONLY | O_DIRECTORY));
+  if (DurableSyncfs(fd.get()) != 0) return FromErrno("sync " + prefix, errno);
+  return {};
 }
 
 Result<EnvironmentRecord> Make(const StartRequest& request, const std::string& key,
@@ -57,6 +68,7 @@ Result<EnvironmentRecord> Make(const StartRequest& request, const std::string& k
     (void)RemoveTree(job.prefix).ok();
     return std::move(made).error();
   }
+  TENON_TRY_VOID(SyncFilesOf(job.prefix));
   for (const run::Notice& notice : made->notices) handover.Put(notice);
   EnvironmentRecord record;
   record.ready.kind = "folder";

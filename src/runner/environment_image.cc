@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -45,7 +46,9 @@ Error Gone(const std::string& image) {
                       "that tag?");
 }
 
-Error PullError(const std::string& image, const std::string& where, Error error) {
+Error PullError(const run::ContainerSpec& spec, const std::string& machine, Error error) {
+  const std::string& image = spec.image;
+  const std::string& where = spec.image_where;
   const std::string words = error.message;
   Error told = Unavailable("");
   switch (error.kind) {
@@ -63,9 +66,8 @@ Error PullError(const std::string& image, const std::string& where, Error error)
                           : ""));
       break;
     default:
-      told = Unavailable("the image " + ForTerminal(image) +
-                         " is not on this machine and could "
-                         "not be fetched")
+      told = Unavailable("the image " + ForTerminal(image) + " is not on " + machine +
+                         " and could not be fetched")
                  .WithHint(image.starts_with("microsoft/")
                                ? "the images of 2017 are gone from the registries; `tenon config "
                                  "upgrade` offers another one"
@@ -131,8 +133,11 @@ class ImageBuild {
         stop_(stop),
         reporter_(handover, request.run.Folder().build_log()) {}
 
-  // The image's id and what is in it.
-  Result<std::pair<std::string, MadeEnvironment>> Run() {
+  struct Built {
+    SharedImage image;
+    bool of_other_home = false;  // which was faster
+  };
+  Result<Built> Run() {
     TENON_TRY_VOID(RemoveStale());
     TENON_TRY(BuildJob build, MakeJob());
     auto made = MakeInside(build);
@@ -150,6 +155,14 @@ class ImageBuild {
           docker::LabelOf(container.labels, kLabelHome) == request_.run.home) {
         TENON_TRY_VOID(context_.engine.Remove(container.id));
       }
+    }
+    // Somebody was killed between storing an image and giving it its name.
+    TENON_TRY(const auto images, context_.engine.ListImages(std::string(kLabelKey) + "=" + key_));
+    const auto known = Environments(request_.run.home).Find(key_).value_or({});
+    for (const docker::Image& image : images) {
+      const bool ours = docker::LabelOf(image.labels, kLabelHome) == request_.run.home;
+      if (!ours || !image.tags.empty() || (known && known->image_id == image.id)) continue;
+      (void)context_.engine.RemoveImage(image.id).ok();  // unless a run uses it
     }
     return {};
   }
@@ -245,27 +258,46 @@ class ImageBuild {
     for (const std::string& folder : LocalSources(request_, build.job.environment)) {
       plan.mounts.push_back({folder, folder, true});
     }
-    if (!request_.spec.shared_directory.empty()) {
-      TENON_TRY(std::string share,
-                ExpandHome(request_.spec.shared_directory, request_.environment));
-      TENON_TRY_VOID(MakeDirs(share));
-      plan.mounts.push_back({share, executor::kShareInside, true});
-    }
+    TENON_TRY(const std::string share, EnsureSharedFolder(request_));
+    if (!share.empty()) plan.mounts.push_back({share, executor::kShareInside, true});
     return plan;
   }
 
-  Result<std::pair<std::string, MadeEnvironment>> MakeInside(const BuildJob& build) {
+  // The container under the name that other homes look for. Where one of them has it: "" and that
+  // home's image, or, if none came of it, a container under another name.
+  Result<std::string> Create(const json::Object& config, std::optional<SharedImage>* theirs) {
+    const std::string name = BuildContainerName(key_);
+    auto id = context_.engine.Create(name, config);
+    if (id.ok() || id.error().kind != ErrorKind::kInvalid) return id;
+    if (!request_.spec.refresh_environment) {
+      TENON_TRY_VOID(WaitForOtherHome(
+          context_.engine, key_, request_.run.home,
+          [this] { reporter_.OnProgress("image", "another home makes it", 0, 0); }, stop_));
+      TENON_TRY(*theirs, FindShared(context_.engine, key_));
+      if (*theirs) {
+        TENON_TRY_VOID(KeepShared(context_.engine, (*theirs)->id, key_, request_.run.home));
+        return std::string();
+      }
+    }
+    return context_.engine.Create(name + "-" + RandomHex(4), config);
+  }
+
+  Result<Built> MakeInside(const BuildJob& build) {
     TENON_TRY(executor::ContainerPlan plan, Plan(build));
     TENON_TRY(json::Object config, executor::ContainerConfig(plan));
-    TENON_TRY(std::string id,
-              context_.engine.Create("tenon-build-" + key_ + "-" + RandomHex(4), config));
+    std::optional<SharedImage> faster;
+    TENON_TRY(std::string id, Create(config, &faster));
+    if (faster) return Built{std::move(*faster), true};
     BuildContainer container(context_.engine, id);
     TENON_TRY(docker::Stream stream, context_.engine.Attach(id, /*with_stdin=*/true));
     TENON_TRY_VOID(context_.engine.Start(id));
     TENON_TRY_VOID(executor::WriteSized(stream.fd.get(), build.ToText()));
     TENON_TRY(MadeEnvironment made, Listen(stream, id));
     TENON_TRY(std::string image, Commit(id, made));
-    return std::pair(std::move(image), std::move(made));
+    TENON_TRY(auto theirs, NameImage(context_.engine, image, key_, request_.run.home,
+                                     request_.spec.refresh_environment));
+    if (theirs) return Built{std::move(*theirs), true};
+    return Built{{std::move(image), std::move(made)}};
   }
 
   // Until the container has told the result, or is gone.
@@ -334,6 +366,7 @@ class ImageBuild {
     labels["tenon.base"] = request_.spec.container.image;
     labels["tenon.file"] = request_.spec.packages.file;
     labels["tenon.python"] = made.python_version;
+    labels[kLabelMade] = MadeLabel(made);
     config["Labels"] = std::move(labels);
     config["User"] = base_.user;
     config["WorkingDir"] = base_.working_dir.empty() ? "/" : base_.working_dir;
@@ -343,11 +376,10 @@ class ImageBuild {
     if (entrypoint.empty() && command.empty()) command.push_back("/bin/sh");
     config["Entrypoint"] = std::move(entrypoint);
     config["Cmd"] = std::move(command);
-    auto image = context_.engine.Commit(id, kImageRepository, key_,
-                                        "environment of " + request_.spec.packages.file, config);
+    auto image =
+        context_.engine.Commit(id, "", "", "environment of " + request_.spec.packages.file, config);
     if (!image.ok()) return std::move(image).error().Wrap("storing the environment's image");
-    reporter_.OnStep(
-        {"image", SystemClock().MonotonicUs() - begin, std::string(kImageRepository) + ":" + key_});
+    reporter_.OnStep({"image", SystemClock().MonotonicUs() - begin, ImageName(key_)});
     return image;
   }
 
@@ -417,7 +449,7 @@ Result<docker::Image> EnsureBaseImage(EngineContext& context, const run::Contain
                                      progress.bytes, progress.total});
         },
         [&] { return stop.load(); });
-    if (!pulled.ok()) return PullError(spec.image, spec.image_where, std::move(pulled).error());
+    if (!pulled.ok()) return PullError(spec, context.machine, std::move(pulled).error());
     TENON_TRY(image, context.engine.FindImage(spec.image));
     if (!image) return Gone(spec.image);
     handover.Put(run::Step{
@@ -445,36 +477,59 @@ Result<ImageEnvironment> EnsureEnvironmentImage(EngineContext& context, const St
     return result;
   }
   const std::string key = environment::EnvironmentKey(spec.packages, base.id, Platform(base));
-  const std::string name = std::string(kImageRepository) + ":" + key;
-  auto there = [&](const EnvironmentRecord&) -> Result<bool> {
-    TENON_TRY(auto image, context.engine.FindImage(name));
+  const std::string name = ImageName(key);
+  const std::string& home = request.run.home;
+  // By its id: a name may have moved on to another image.
+  auto there = [&](const EnvironmentRecord& record) -> Result<bool> {
+    const std::string& known = record.image_id.empty() ? name : record.image_id;
+    TENON_TRY(auto image, context.engine.FindImage(known));
     if (image) result.image = image->id;
     return image.has_value();
   };
-  std::string replaced;  // the image that had the name before
-  auto make = [&](const std::string& pins) -> Result<EnvironmentRecord> {
-    ImageBuild build(context, request, base, key, pins, handover, stop);
-    TENON_TRY(auto old, context.engine.FindImage(name));
-    TENON_TRY(auto made, build.Run());
-    if (old && old->id != made.first) replaced = old->id;
-    for (const run::Notice& notice : made.second.notices) handover.Put(notice);
+  const auto record_of = [&](SharedImage image) {
     EnvironmentRecord record;
     record.ready = result.ready;
     record.ready.kind = "image";
     record.ready.name = name;
-    record.ready.python_version = made.second.python_version;
-    record.ready.packages = made.second.installed;
-    record.ready.bytes = made.second.bytes;
-    record.image_id = result.image = made.first;
+    record.ready.python_version = image.made.python_version;
+    record.ready.packages = std::move(image.made.installed);
+    record.ready.bytes = image.made.bytes;
+    record.image_id = result.image = std::move(image.id);
     record.socket = context.engine.socket();
     return record;
   };
+  auto adopt = [&]() -> Result<std::optional<EnvironmentRecord>> {
+    const auto tell = [&] {
+      handover.Put(run::Notice{run::Level::kInfo,
+                               "another user of this engine is making the same environment; "
+                               "waiting for it",
+                               ""});
+    };
+    TENON_TRY_VOID(WaitForOtherHome(context.engine, key, home, tell, stop));
+    TENON_TRY(auto image, FindShared(context.engine, key));
+    if (!image) return std::optional<EnvironmentRecord>();
+    TENON_TRY_VOID(KeepShared(context.engine, image->id, key, home));
+    return std::optional(record_of(std::move(*image)));
+  };
+  std::string replaced;  // the image that had the name before
+  auto make = [&](const std::string& pins) -> Result<EnvironmentRecord> {
+    ImageBuild build(context, request, base, key, pins, handover, stop);
+    TENON_TRY(const auto old, Environments(home).Find(key));
+    TENON_TRY(auto built, build.Run());
+    if (old && old->image_id != built.image.id) replaced = old->image_id;
+    if (!built.of_other_home) {
+      for (const run::Notice& notice : built.image.made.notices) handover.Put(notice);
+    }
+    return record_of(std::move(built.image));
+  };
   TENON_TRY(EnvironmentRecord record,
-            EnsureEnvironment(request, key, {there, make}, handover, stop));
+            EnsureEnvironment(request, key, {there, make, adopt}, handover, stop));
   // The new one is on record, so who finds the environment from now on takes that. Where a run
-  // still uses the old one, it goes with the environment.
-  if (!replaced.empty() && !Environments(request.run.home).InUse(key, request.run.run_id)) {
-    (void)context.engine.RemoveImage(replaced).ok();
+  // still uses the old one, it goes with the environment; where it still has a name, another home
+  // uses it.
+  if (!replaced.empty() && !Environments(home).InUse(key, request.run.run_id)) {
+    const auto old = context.engine.FindImage(replaced);
+    if (old.ok() && *old && (*old)->tags.empty()) (void)context.engine.RemoveImage(replaced).ok();
   }
   result.ready = record.ready;
   result.python = std::string(executor::kPrefixInside) + "/bin/python";

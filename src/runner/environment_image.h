@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The image a script runs in: the base image, with the project's environment in it where it asks
-// for one. Made once per key, as `tenon/env:<key>`.
+// for one. Made once per key and engine, as `tenon/env:<key>` (shared_image.h).
 #ifndef TENON_RUNNER_ENVIRONMENT_IMAGE_H_
 #define TENON_RUNNER_ENVIRONMENT_IMAGE_H_
 
@@ -14,20 +14,16 @@
 #include "run/event.h"
 #include "runner/handover.h"
 #include "runner/request.h"
+#include "runner/shared_image.h"
 
 namespace tenon::runner {
-
-inline constexpr const char* kImageRepository = "tenon/env";
-inline constexpr const char* kLabelKind = "tenon.kind";  // "run", "build", "environment"
-inline constexpr const char* kLabelRun = "tenon.run";    // run id
-inline constexpr const char* kLabelKey = "tenon.key";    // of the environment
-inline constexpr const char* kLabelHome = "tenon.home";  // whose it is
 
 // What a container is made with, found out once.
 struct EngineContext {
   docker::Engine engine;
   docker::EngineInfo info;
-  Credentials user;  // who the script is inside: us, or root where root inside is us
+  Credentials user;     // who the script is inside: us, or root where root inside is us
+  std::string machine;  // what messages call this machine: they may be read on another one
 };
 
 // The base image, pulled when it is not there.

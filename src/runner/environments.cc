@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/waiting.h"
 #include "runner/facts.h"
 
 namespace tenon::runner {
@@ -53,13 +54,13 @@ Result<std::optional<EnvironmentRecord>> Environments::Find(const std::string& k
 Status Environments::Save(const EnvironmentRecord& record) const {
   TENON_TRY_VOID(MakeDirs(folder(record.ready.key), 0700));
   return WriteFileAtomically(folder(record.ready.key) + kRecord,
-                             json::Print(record.ToJson()) + "\n", 0644, Durability::kPowerLoss);
+                             json::Print(record.ToJson()) + "\n", 0600, Durability::kPowerLoss);
 }
 
 Status Environments::MarkUsed(const std::string& key, const std::string& run_id) const {
   const std::string runs = folder(key) + "/runs";
   TENON_TRY_VOID(MakeDirs(runs, 0700));
-  return WriteFileAtomically(runs + "/" + run_id, "", 0644, Durability::kProcess);
+  return WriteFileAtomically(runs + "/" + run_id, "", 0600, Durability::kProcess);
 }
 
 void Environments::UnmarkUsed(const std::string& key, const std::string& run_id) const {
@@ -134,10 +135,12 @@ Result<FileLock> Environments::Lock(const std::string& key, const std::function<
                                     const std::atomic<bool>& stop) const {
   TENON_TRY_VOID(MakeDirs(home_.environments(), 0700));
   const std::string path = folder(key) + ".lock";
+  LongWait long_wait(path);
   for (bool first = true;; first = false) {
     auto lock = FileLock::Take(path, /*wait=*/false);
     if (lock.ok() || lock.error().kind != ErrorKind::kUnavailable) return lock;
     if (first) on_wait();
+    TENON_TRY_VOID(long_wait.Look());
     if (stop) return Unavailable("stopped while waiting for the environment");
     ::usleep(kLookUs);
   }

@@ -245,8 +245,8 @@ Result<int> Exec(const std::vector<std::string>& words) {
 int RunExec(const std::vector<std::string>& words) {
   auto code = Exec(words);
   if (code.ok()) return *code;
-  std::string text = "error: " + code.error().message + "\n";
-  if (!code.error().hint.empty()) text += "\nhint: " + code.error().hint + "\n";
+  std::string text = "error: " + ForTerminal(code.error().message) + "\n";
+  if (!code.error().hint.empty()) text += "\nhint: " + ForTerminal(code.error().hint) + "\n";
   (void)WriteAll(STDERR_FILENO, text).ok();
   return kNotStartedCode;
 }

@@ -26,11 +26,13 @@ void Apply(Facts& facts, const journal::Record& record, const run::Event& event)
     for (const run::MetricBlock& block : metrics->blocks) facts.metrics.Add(block);
   }
   if (auto* artifacts = std::get_if<run::Artifacts>(&event)) {
+    if (!artifacts->tree.empty()) facts.outputs_left = artifacts->left > 0;
     facts.has_outputs = facts.has_outputs || !artifacts->tree.empty();
   }
   auto* end = std::get_if<run::End>(&event);
   if (end != nullptr && !facts.end) {
     facts.end = *end;
+    facts.outputs_left = facts.outputs_left || end->outputs_left;
     facts.state = end->state;
   }
 }
@@ -70,8 +72,11 @@ Result<std::optional<run::RunnerStarted>> ReadHandle(const std::string& segment)
 }
 
 Result<run::RunSpec> ReadSpec(const std::string& path) {
-  TENON_TRY(std::string text, ReadFile(path));
-  auto value = json::Parse(text);
+  const auto text = ReadFile(path);
+  // Not kNotFound, which is said of runs that were never started here.
+  if (!text.ok() && text.error().kind == ErrorKind::kNotFound) return Corrupt(path + " is missing");
+  if (!text.ok()) return text.error();
+  auto value = json::Parse(*text);
   if (!value.ok() || !value->is_object()) return Corrupt(path + " is no JSON object");
   const json::Object* spec = json::GetObject(value->get_object(), "spec");
   if (spec == nullptr) return Corrupt(path + " holds no spec");

@@ -23,7 +23,8 @@ struct Facts {
   run::State state = run::State::kNotStarted;  // the furthest
   std::string state_reason;                    // of CancelRequested
   std::optional<run::End> end;
-  bool has_outputs = false;  // outputs/ was collected to the end
+  bool has_outputs = false;   // outputs/ was collected to the end
+  bool outputs_left = false;  // and yet not all of it, or not at all
   MetricPositions metrics;
 };
 

@@ -8,24 +8,12 @@
 #include "base/disk_usage.h"
 #include "base/file.h"
 #include "base/process.h"
-#include "journal/fold.h"
+#include "journal/kept_outputs.h"
 #include "journal/reader.h"
 #include "runner/facts.h"
 
 namespace tenon::runner {
 namespace {
-
-// What the segment says, as far as it can be read.
-journal::SegmentFold FoldSegment(const std::string& path, std::string_view name) {
-  journal::SegmentFold fold;
-  auto reader = journal::Reader::Open(path);
-  if (!reader.ok()) return fold;
-  for (;;) {
-    auto record = reader->Next();
-    if (!record.ok() || !*record) return fold;
-    (void)fold.Apply(**record, name).ok();
-  }
-}
 
 void AddHash(const std::string& hex, std::vector<Hash>* to) {
   if (auto hash = Hash::FromHex(hex)) to->push_back(*hash);
@@ -47,6 +35,7 @@ HostedRun LookAtRun(const run::Home& home, const std::string& id) {
     run.reason = fold.end->reason;
     run.ended_us = fold.end_us;
   }
+  run.outputs_left = run.over && journal::OutputsAreLeft(folder, fold);
   AddHash(run.spec.tree, &run.trees);
   AddHash(fold.outputs_tree, &run.trees);
   for (const run::Artifact& artifact : fold.artifacts) AddHash(artifact.hash, &run.objects);
@@ -56,6 +45,17 @@ HostedRun LookAtRun(const run::Home& home, const std::string& id) {
 }
 
 }  // namespace
+
+journal::SegmentFold FoldSegment(const std::string& path, std::string_view name) {
+  journal::SegmentFold fold;
+  auto reader = journal::Reader::Open(path);
+  if (!reader.ok()) return fold;
+  for (;;) {
+    auto record = reader->Next();
+    if (!record.ok() || !*record) return fold;
+    (void)fold.Apply(**record, name).ok();
+  }
+}
 
 json::Object HostedRun::ToJson() const {
   return {{"run_id", json::EncodeBytes(id)},
@@ -68,7 +68,8 @@ json::Object HostedRun::ToJson() const {
           {"ended_us", ended_us},
           {"bytes", bytes},
           {"work_bytes", work_bytes},
-          {"alive", alive}};
+          {"alive", alive},
+          {"outputs_left", outputs_left}};
 }
 
 int64_t ModifiedUs(const std::string& path) {

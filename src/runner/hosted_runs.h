@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "journal/fold.h"
 #include "run/layout.h"
 #include "run/spec.h"
 #include "run/state.h"
@@ -22,16 +23,20 @@ struct HostedRun {
   run::State state = run::State::kNotStarted;
   std::string reason;
   bool alive = false;
-  bool over = false;        // its end is on record
-  int64_t created_us = 0;   // 0: not known
-  int64_t ended_us = 0;     // 0: not over
-  int64_t last_us = 0;      // anything was heard of it
-  std::vector<Hash> trees;  // its project, its outputs
+  bool over = false;          // its end is on record
+  bool outputs_left = false;  // its folder has the only copy of outputs
+  int64_t created_us = 0;     // 0: not known
+  int64_t ended_us = 0;       // 0: not over
+  int64_t last_us = 0;        // anything was heard of it
+  std::vector<Hash> trees;    // its project, its outputs
   std::vector<Hash> objects;
   uint64_t bytes = 0, work_bytes = 0;  // on disk
 
   json::Object ToJson() const;
 };
+
+// What a segment says, as far as it can be read.
+journal::SegmentFold FoldSegment(const std::string& path, std::string_view name);
 
 // When a file was last changed; 0: not there.
 int64_t ModifiedUs(const std::string& path);

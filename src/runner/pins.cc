@@ -18,7 +18,7 @@ Status SavePins(const std::string& home, const std::string& key,
   }
   const std::string path = PinsFile(home, key);
   TENON_TRY_VOID(MakeDirs(DirName(path), 0700));
-  return WriteFileAtomically(path, lines, 0644, Durability::kProcess);
+  return WriteFileAtomically(path, lines, 0600, Durability::kWhole);
 }
 
 void ApplyPins(const std::string& file, run::Packages* packages) {

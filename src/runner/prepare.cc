@@ -7,12 +7,14 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "run/damage.h"
 #include "run/env_vars.h"
 #include "runner/container_run.h"
 #include "runner/data_sets.h"
 #include "runner/embedded_shim.h"
 #include "runner/environment_folder.h"
 #include "runner/login_shell.h"
+#include "snapshot/heal.h"
 #include "snapshot/object_store.h"
 #include "snapshot/unpack.h"
 
@@ -20,7 +22,7 @@ namespace tenon::runner {
 namespace {
 
 constexpr size_t kShimDigits = 16;
-constexpr const char* kShimMark = ".complete";
+constexpr const char* kBootMark = "/.boot";
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
 Result<run::Step> UnpackTree(const StartRequest& request, const std::string& work) {
@@ -35,6 +37,11 @@ Result<run::Step> UnpackTree(const StartRequest& request, const std::string& wor
     if (unpacked.error().kind == ErrorKind::kNotFound ||
         unpacked.error().kind == ErrorKind::kCorrupt) {
       (void)RemoveTree(run::Home(request.run.home).complete_trees()).ok();
+      // What is damaged is not kept for another run to fail by; whoever has it sends it again.
+      const auto lost = snapshot::DropDamaged(store, run::Home(request.run.home).objects(), *root);
+      if (lost.ok() && !lost->empty()) {
+        return std::move(unpacked).error().Wrap(run::DamagedSnapshotReason(*lost));
+      }
     }
     return std::move(unpacked).error();
   }
@@ -43,16 +50,6 @@ Result<run::Step> UnpackTree(const StartRequest& request, const std::string& wor
   step.duration_us = SystemClock().MonotonicUs() - begin;
   step.detail = Count(unpacked->files, "file", "files") + ", " + HumanBytes(unpacked->bytes);
   return step;
-}
-
-// The shared folder, if the target has one; with the slash at the end that scripts rely on.
-Result<std::string> SharedFolder(const StartRequest& request) {
-  if (request.spec.shared_directory.empty()) return std::string();
-  TENON_TRY(std::string path, ExpandHome(request.spec.shared_directory, request.environment));
-  auto made = MakeDirs(path);
-  if (!made.ok()) return std::move(made).error().Wrap("making the shared folder");
-  if (path.back() != '/') path += '/';
-  return path;
 }
 
 Result<Environment> ScriptEnvironment(const StartRequest& request) {
@@ -67,10 +64,11 @@ Result<Environment> ScriptEnvironment(const StartRequest& request) {
   env[run::env::kRunId] = request.spec.id;
   env[run::env::kMetricsDir] = folder.metrics();
   env[run::env::kOutputsDir] = folder.outputs();
-  TENON_TRY(std::string shared, SharedFolder(request));
+  TENON_TRY(const std::string shared, EnsureSharedFolder(request));
   // A value from the shell would name another project's folder.
   env.erase(run::env::kShare);
-  if (!shared.empty()) env[run::env::kShare] = shared;
+  // With the slash at the end that scripts rely on.
+  if (!shared.empty()) env[run::env::kShare] = shared + (shared.back() == '/' ? "" : "/");
   env["PWD"] = folder.work();
   return env;
 }
@@ -90,17 +88,51 @@ Result<StartRequest> AfterSetup(const StartRequest& asked, Handover& handover,
   return request;
 }
 
+// Where Python keeps what it has compiled of the shim.
+std::vector<std::string> ShimCaches(const std::string& folder) {
+  std::vector<std::string> caches;
+  for (const EmbeddedFile& file : EmbeddedShim()) {
+    caches.push_back(JoinPath(DirName(JoinPath(folder, file.path)), "__pycache__"));
+  }
+  return caches;
+}
+
 bool IsProgram(const std::string& path) {
   return !IsDirectory(path) && ::access(path.c_str(), X_OK) == 0;
 }
 
 }  // namespace
 
+void DropAfterRestart(const std::string& folder, const std::vector<std::string>& caches) {
+  const std::string mark = folder + kBootMark, boot = BootId() + "\n";
+  if (const auto told = ReadFile(mark, 4096); told.ok() && *told == boot) return;
+  for (const std::string& cache : caches) (void)RemoveTree(cache).ok();
+  // Not written: dropped once more by the next one.
+  if (MakeDirs(folder).ok()) (void)WriteFileAtomically(mark, boot, 0644, Durability::kProcess).ok();
+}
+
 Result<std::string> ExpandHome(const std::string& path, const Environment& environment) {
   if (path != "~" && path.compare(0, 2, "~/") != 0) return path;
   std::string home = GetVariable(environment, "HOME");
   if (home.empty()) return Invalid(path + ": HOME is not set, so ~ means nothing");
   return home + path.substr(1);
+}
+
+Result<std::string> EnsureSharedFolder(const StartRequest& request) {
+  if (request.spec.shared_directory.empty()) return std::string();
+  auto path = ExpandHome(request.spec.shared_directory, request.environment);
+  Status made = path.ok() ? MakeDirs(*path) : Status(path.error());
+  if (!made.ok()) {
+    Error error = std::move(made).error().Wrap("making the shared folder");
+    if (error.kind == ErrorKind::kUnavailable) return error;  // a disk that is full
+    // A home that is missing or another's: the folder of runs is a place where files can be made.
+    const std::string& home = request.run.home;
+    const std::string beside = BaseName(home) == "host" ? DirName(home) : home;
+    return std::move(error).WithHint("`tenon config set nativeSharedDirectory " +
+                                     ShellQuote(beside + "/share/") + " --target " +
+                                     ShellQuote(request.spec.target) + "` names another one");
+  }
+  return path;
 }
 
 Result<std::string> FindPython(const std::string& wanted, const Environment& environment,
@@ -122,21 +154,20 @@ Result<std::string> FindPython(const std::string& wanted, const Environment& env
 }
 
 // Every file appears whole and is the same whoever writes it, so several runners may do this at
-// once. The mark is written last.
+// once. None is waited for: each is compared with what it has to be, which takes 0.2 ms for all.
 Result<std::string> EnsureShim(const std::string& home) {
   std::string hash(EmbeddedShimHash().substr(0, kShimDigits));
   std::string folder = JoinPath(home, "shim/" + hash);
-  std::string mark = JoinPath(folder, kShimMark);
-  if (Exists(mark)) return folder;
-  auto written = [&]() -> Status {
-    for (const EmbeddedFile& file : EmbeddedShim()) {
-      std::string path = JoinPath(folder, file.path);
-      TENON_TRY_VOID(MakeDirs(DirName(path)));
-      TENON_TRY_VOID(WriteFileAtomically(path, file.bytes, 0644, Durability::kProcess));
-    }
-    return WriteFileAtomically(mark, "", 0644, Durability::kProcess);
-  }();
-  if (!written.ok()) return std::move(written).error().Wrap("writing the Python shim");
+  TENON_TRY_VOID(MakeDirs(DirName(folder), 0700));
+  DropAfterRestart(folder, ShimCaches(folder));
+  for (const EmbeddedFile& file : EmbeddedShim()) {
+    const std::string path = JoinPath(folder, file.path);
+    const auto there = ReadFile(path, file.bytes.size() + 1);
+    if (there.ok() && *there == file.bytes) continue;
+    Status written = MakeDirs(DirName(path));
+    if (written.ok()) written = WriteFileAtomically(path, file.bytes, 0644, Durability::kProcess);
+    if (!written.ok()) return std::move(written).error().Wrap("writing the Python shim");
+  }
   return folder;
 }
 

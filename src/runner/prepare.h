@@ -40,12 +40,19 @@ std::string ScriptWord(const std::string& script);
 // Scripts ending in .sh are run with sh, all others with Python.
 bool IsShellScript(std::string_view script);
 
+// Removes `caches` if the machine was started anew since this was last called for `folder`: Python
+// does not wait for the disk when it compiles, and believes what it finds.
+void DropAfterRestart(const std::string& folder, const std::vector<std::string>& caches);
+
 // The folder of the Python shim below `home`, made on first use and shared by all runs of this
-// version. Every file in it is whole, and all are there when this returns.
+// version. Every file in it is what it has to be when this returns.
 Result<std::string> EnsureShim(const std::string& home);
 
 // `~` and `~/x` with HOME of `environment`; anything else as it is.
 Result<std::string> ExpandHome(const std::string& path, const Environment& environment);
+
+// The shared folder of the target, made if it is not there; "" when the target has none.
+Result<std::string> EnsureSharedFolder(const StartRequest& request);
 
 // Finds the interpreter `wanted` names: a path (from `cwd` if relative), or a command on PATH.
 // `python` that is not there becomes `python3`, with a notice.

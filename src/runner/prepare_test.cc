@@ -89,9 +89,35 @@ TEST_F(PrepareTest, AShimThatWasBegunByAKilledRunnerIsFinished) {
   std::string path = EnsureShim(folder_).value();
   std::string lost = JoinPath(path, EmbeddedShim()[0].path);
   ASSERT_TRUE(RemoveFile(lost).ok());
-  ASSERT_TRUE(RemoveFile(path + "/.complete").ok());
   ASSERT_TRUE(EnsureShim(folder_).ok());
   EXPECT_TRUE(Exists(lost));
+}
+
+TEST_F(PrepareTest, AShimThatAPowerCutHasEmptiedIsMadeAgain) {
+  std::string path = EnsureShim(folder_).value();
+  const auto& files = EmbeddedShim();
+  for (size_t i = 0; i < files.size(); ++i) {
+    // Empty, as long as before but zeros, longer: what is found after a cut.
+    std::string bytes(i % 3 == 0 ? 0 : files[i].bytes.size() + i % 2, '\0');
+    ASSERT_TRUE(
+        WriteFileAtomically(JoinPath(path, files[i].path), bytes, 0644, Durability::kProcess).ok());
+  }
+  EXPECT_EQ(EnsureShim(folder_).value(), path);
+  for (const EmbeddedFile& file : files) {
+    EXPECT_EQ(ReadFile(JoinPath(path, file.path)).value(), file.bytes) << file.path;
+  }
+}
+
+TEST_F(PrepareTest, WhatPythonCompiledBeforeARestartIsNotBelieved) {
+  std::string path = EnsureShim(folder_).value();
+  std::string cache = DirName(JoinPath(path, EmbeddedShim()[0].path)) + "/__pycache__";
+  ASSERT_TRUE(MakeDirs(cache).ok());
+  ASSERT_TRUE(EnsureShim(folder_).ok());
+  EXPECT_TRUE(IsDirectory(cache));
+  ::setenv("TENON_TEST_BOOT_ID", "another-boot", 1);
+  ASSERT_TRUE(EnsureShim(folder_).ok());
+  ::unsetenv("TENON_TEST_BOOT_ID");
+  EXPECT_FALSE(Exists(cache));
 }
 
 TEST_F(PrepareTest, AMissingTreeIsAnErrorThatSaysWhatWasDone) {

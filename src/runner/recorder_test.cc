@@ -117,7 +117,7 @@ TEST_F(RecorderTest, AGapThatIsDueComesBeforeTheEnd) {
     FullDisk full(recorder.writer().size() + 10);
     recorder.AppendOutput(run::Stream::kStdout, std::string(1000, 'x'));
   }
-  EXPECT_TRUE(recorder.AppendLast({}));
+  EXPECT_TRUE(recorder.AppendLast(run::End{}));
   EXPECT_EQ(ReadAll().order, (std::vector<std::string>{"gap", "end"}));
 }
 

@@ -7,9 +7,12 @@
 #include "base/file.h"
 #include "executor/cgroup.h"
 #include "executor/process_tree.h"
+#include "journal/fold.h"
+#include "journal/reader.h"
 #include "journal/writer.h"
 #include "run/state.h"
 #include "runner/collect.h"
+#include "runner/container_run.h"
 #include "runner/facts.h"
 #include "runner/kept_secrets.h"
 #include "runner/recorder.h"
@@ -59,6 +62,14 @@ std::string Reason(const Facts& facts, bool rebooted, const run::Proof& proof) {
   return "the runner was killed; nothing was left of the run";
 }
 
+// A runner that was ended before it could take a request to stop has left it for us.
+void TakeCancelRequest(const std::string& path, Facts* facts) {
+  const auto request = ReadCancelRequest(path);
+  if (!request || facts->state == run::State::kCancelRequested) return;
+  facts->state = run::State::kCancelRequested;
+  facts->state_reason = request->reason;
+}
+
 run::End MakeEnd(const Facts& facts, bool rebooted, run::Proof proof) {
   run::End end;
   end.recovered = true;
@@ -73,6 +84,25 @@ run::End MakeEnd(const Facts& facts, bool rebooted, run::Proof proof) {
   }
   end.proof = std::move(proof);
   return end;
+}
+
+// Why outputs have to be kept, and where; "": all are collected.
+std::string TakeOutputs(const RunName& run, const run::RunSpec& spec, const Facts& facts,
+                        Recorder& recorder, SafeNames& names) {
+  const run::RunFolder folder = run.Folder();
+  if (facts.has_outputs) {
+    return facts.outputs_left
+               ? "not all outputs could be read; they are kept in " + folder.outputs()
+               : "";
+  }
+  // A container outlives the machine's restart, ended.
+  if (facts.container && !spec.container.shared_volumes) {
+    if (auto copied = CopyOutputs(*facts.container, folder, recorder); !copied.ok()) {
+      return "the outputs could not be collected; they are kept in the container " +
+             facts.container->name;
+    }
+  }
+  return CollectOutputs(run, recorder, names);
 }
 
 // Whether somebody holds the segment. A supervisor that was killed while its other thread waited
@@ -107,6 +137,44 @@ Result<json::Object> FollowContainer(const RunName& run, const run::RunSpec& spe
   }
 }
 
+// As a client of this home has recorded it.
+std::optional<run::RunSpec> SubmittedHere(const std::string& segment) {
+  auto reader = journal::Reader::Open(segment);
+  if (!reader.ok()) return std::nullopt;
+  for (;;) {
+    auto record = reader->Next();
+    if (!record.ok() || !*record) return std::nullopt;
+    auto event = run::DecodeEvent((*record)->type, (*record)->payload);
+    if (!event.ok() || !*event) continue;
+    if (auto* submitted = std::get_if<run::Submitted>(&**event)) return std::move(submitted->spec);
+  }
+}
+
+// spec.json is on disk before anyone is told that the run has started; a power cut before that may
+// leave the segment and less of the spec. Then the near segment tells, or the segment whose run it
+// is.
+Result<run::RunSpec> WhatWasAsked(const RunName& run) {
+  const run::RunFolder folder = run.Folder();
+  auto spec = ReadSpec(folder.spec());
+  if (spec.ok() || spec.error().kind == ErrorKind::kUnavailable ||
+      spec.error().kind == ErrorKind::kDenied) {
+    return spec;
+  }
+  for (const std::string& name : ListDir(folder.path()).value_or({})) {
+    if (!journal::IsNearSegment(name) || !name.ends_with(run::kSegmentSuffix)) continue;
+    auto submitted = SubmittedHere(JoinPath(folder.path(), name));
+    if (submitted && submitted->id == run.run_id) return std::move(*submitted);
+  }
+  auto reader = journal::Reader::Open(folder.host_segment());
+  if (!reader.ok() || !reader->Next().ok() || !reader->run_key()) return spec;
+  run::RunSpec known;
+  known.id = run.run_id;
+  known.key = *reader->run_key();
+  known.secret_names = {
+      "whatever it had"};  // what it had is not known, so nothing is believed free
+  return known;
+}
+
 }  // namespace
 
 Result<json::Object> Recover(const RunName& run, const std::string& version) {
@@ -120,7 +188,7 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
     TENON_TRY(before, ReadFacts(segment));
     if (before.end) return Answer(before.state, false);
   }
-  TENON_TRY(run::RunSpec spec, ReadSpec(folder.spec()));
+  TENON_TRY(run::RunSpec spec, WhatWasAsked(run));
   if (before.container && !Rebooted(before)) return FollowContainer(run, spec, version);
   journal::Writer::Options options;
   options.path = segment;
@@ -138,6 +206,7 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
   }
   TENON_TRY(Facts facts, ReadFacts(segment));
   if (facts.end) return Answer(facts.state, false);
+  TakeCancelRequest(folder.cancel_request(), &facts);
 
   const KnownSecrets secrets = SecretsOf(folder, spec);
   SafeNames names(secrets);
@@ -152,11 +221,12 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
     proof = EndWhatIsLeft(run, facts, spec);
   }
   bool complete = TakeMetricsAfter(folder, facts.metrics, recorder, names);
-  const bool collected = facts.has_outputs || CollectOutputs(run, recorder, names);
+  const std::string left = TakeOutputs(run, spec, facts, recorder, names);
   TellWithheld(run, names, recorder);
-  complete = collected && complete;
+  complete = left.empty() && complete;
   run::End end = MakeEnd(facts, rebooted, std::move(proof));
-  if (!collected) end.reason += (end.reason.empty() ? "" : "; ") + OutputsAreKept(run);
+  end.outputs_left = !left.empty();
+  if (!left.empty()) end.reason += (end.reason.empty() ? "" : "; ") + left;
   run::State state = end.state;
   if (!recorder.AppendLast(std::move(end)))
     return Unavailable("the end of the run could not be recorded");

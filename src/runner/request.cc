@@ -183,6 +183,7 @@ Result<SweepRequest> ParseSweep(std::string_view text) {
   in.Read("runs", request.runs);
   in.Read("all", request.all);
   in.Read("dry_run", request.dry_run);
+  in.Read("spare_kept", request.spare_kept);
   TENON_TRY_VOID(Understood(in));
   return request;
 }
@@ -201,6 +202,10 @@ Result<HostedRequest> ParseHosted(std::string_view text) {
   in.Read("clean", request.clean);
   in.Read("keep_us", request.keep_us);
   in.Read("dry_run", request.dry_run);
+  request.only_some = object.contains("only");
+  if (request.only_some) in.Read("only", request.only);
+  in.Read("force", request.force);
+  in.Read("look", request.look);
   TENON_TRY_VOID(Understood(in));
   if (request.keep_us < 0) return Invalid("reading the request: keep_us is no time");
   // They become paths.
@@ -217,6 +222,8 @@ Result<WatchIdleRequest> ParseWatchIdle(std::string_view text) {
   run::Members in(object);
   in.Read("after_us", request.after_us);
   in.Read("command", request.command);
+  in.Read("look", request.look);
+  in.Read("runs_only", request.runs_only);
   in.Read("stop", request.stop);
   TENON_TRY_VOID(Understood(in));
   if (request.command.find('\0') != std::string::npos) {

@@ -62,6 +62,7 @@ struct SweepRequest {
   std::vector<std::string> runs;  // ids
   bool all = false;               // of every run
   bool dry_run = false;
+  bool spare_kept = false;  // not those that were kept to be looked at (--keep-on-fail)
 };
 
 struct HostedRequest {
@@ -70,6 +71,10 @@ struct HostedRequest {
   bool clean = false;
   int64_t keep_us = 0;
   bool dry_run = false;
+  bool only_some = false;         // keep_us is for the runs `only` alone
+  std::vector<std::string> only;  // run ids
+  bool force = false;             // also the only copy of outputs
+  bool look = false;              // also for what goes on beside runs
 };
 
 struct WatchIdleRequest {
@@ -77,6 +82,8 @@ struct WatchIdleRequest {
   int64_t after_us = 0;
   std::string command;
   bool stop = false;
+  bool look = false;       // tell how it is, and change nothing
+  bool runs_only = false;  // of it: what takes no time
 };
 
 // Reads standard input to its end. More than 64 MiB is kInvalid.

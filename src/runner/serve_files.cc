@@ -16,12 +16,15 @@
 #include "base/compress.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/regular_file.h"
+#include "base/waiting.h"
 
 namespace tenon::runner {
 namespace {
 
 constexpr int64_t kLookEveryUs = 250'000;
 constexpr int64_t kSilenceUs = 5'000'000;
+constexpr int64_t kHolderEveryUs = 2'000'000;
 constexpr size_t kPiece = 1u << 20;
 // A link that takes in less is helped by compression; a faster one would wait for it.
 constexpr int64_t kSlowBytesPerUs = 50;
@@ -116,9 +119,11 @@ class Following {
       for (size_t i = 0; i < files_.size(); ++i) TENON_TRY_VOID(LookAt(i));
       TENON_TRY(const bool interrupted, SendNews());
       if (interrupted) return {};
-      if (held && held != told_held_) {
+      if (held) LookAtHolder(*held);
+      if (held && (held != told_held_ || stopped_ != told_stopped_)) {
         told_held_ = held;
-        TENON_TRY_VOID(Send({{"locked", *held}}));
+        told_stopped_ = stopped_;
+        TENON_TRY_VOID(Send({{"locked", *held}, {"stopped", static_cast<int64_t>(stopped_)}}));
       }
       if (Now() - last_sent_us_ >= kSilenceUs) TENON_TRY_VOID(Send({{"alive", true}}));
       const int64_t wait = std::min(kLookEveryUs, last_sent_us_ + kSilenceUs - Now());
@@ -158,6 +163,15 @@ class Following {
     return std::nullopt;
   }
 
+  // A writer that is stopped is told of: nothing comes from it until somebody lets it go on.
+  void LookAtHolder(bool held) {
+    if (!held) stopped_ = 0;
+    if (!held || (told_held_ && Now() - holder_us_ < kHolderEveryUs)) return;
+    holder_us_ = Now();
+    const auto holder = FindLockHolder(lock_);
+    stopped_ = holder && holder->stopped ? holder->pid : 0;
+  }
+
   // Opens what has appeared or was replaced, tells of what has gone or is not what the client has.
   Status LookAt(size_t index) {
     File& file = files_[index];
@@ -168,7 +182,7 @@ class Following {
       return Send({{"missing", index}});
     }
     if (!file.there || now.st_ino != file.inode) {
-      auto opened = OpenFile(file.named.path, O_RDONLY);
+      auto opened = OpenRegular(file.named.path, O_RDONLY);
       if (!opened.ok()) return {};
       file.fd = std::move(*opened);
       if (::fstat(file.fd.get(), &now) != 0) return FromErrno("reading " + file.named.path, errno);
@@ -242,6 +256,8 @@ class Following {
   int slow_pieces_ = 0;
   bool sent_some_ = false;  // since the last look
   std::optional<bool> told_held_;
+  pid_t stopped_ = 0, told_stopped_ = 0;
+  int64_t holder_us_ = 0;
   int64_t last_sent_us_ = 0, looked_us_ = 0;
 };
 
@@ -300,7 +316,7 @@ Status ServeFiles::Read(const json::Object& request) {
     TENON_TRY(const std::string path, PathOf(request));
     const int64_t offset = json::GetInt(request, "offset"), max = json::GetInt(request, "max");
     if (offset < 0 || max < 0) return Invalid("reading the request: a length below nothing");
-    TENON_TRY(const UniqueFd fd, OpenFile(path, O_RDONLY));
+    TENON_TRY(const UniqueFd fd, OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
     struct stat info {};
     if (::fstat(fd.get(), &info) != 0) return FromErrno("reading " + path, errno);
     const int64_t there = std::max<int64_t>(info.st_size - offset, 0);

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/private_file.h"
 #include "run/layout.h"
+#include "run/private_home.h"
 
 namespace tenon::runner {
 namespace {
@@ -39,6 +41,7 @@ Result<ServeObjects::Store*> ServeObjects::StoreOf(const json::Object& request) 
   if (store_ && store_->home == home) return store_.get();
   if (store_) TENON_TRY_VOID(store_->receiver.Flush());
   TENON_TRY_VOID(MakeDirs(home, 0700));
+  KeepFolderPrivate(home, run::kPrivateFolders);
   if (const std::string mark = JoinPath(home, kHostedMark); !Exists(mark)) {
     TENON_TRY(const UniqueFd made, OpenFile(mark, O_WRONLY | O_CREAT, 0600));
   }

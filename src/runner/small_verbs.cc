@@ -12,6 +12,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "base/durable.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "docker/dial.h"
@@ -48,7 +49,9 @@ int Check(const std::string& hash) {
     sha.Update(std::string_view(piece).substr(0, *got));
     offset += *got;
   }
-  return sha.Finish().Hex() == hash ? kYes : kNo;
+  if (sha.Finish().Hex() != hash) return kNo;
+  // It gets its name next; a power cut must not leave the name without the bytes.
+  return DurableFsync(file->get()) == 0 ? kYes : kNo;
 }
 
 // Many a server listens on one of the two alone.

@@ -14,16 +14,19 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/durable.h"
 #include "base/error_json.h"
 #include "base/file.h"
 #include "base/mask.h"
 #include "base/poll_loop.h"
+#include "base/private_file.h"
 #include "base/text.h"
 #include "executor/executor.h"
 #include "executor/run_mark.h"
 #include "journal/writer.h"
 #include "run/env_vars.h"
 #include "run/mask_spec.h"
+#include "run/private_home.h"
 #include "run/verbs.h"
 #include "runner/detach.h"
 #include "runner/facts.h"
@@ -52,14 +55,20 @@ json::Object HandleToJson(const run::RunnerStarted& started) {
   return answer;
 }
 
+// Waited for with the first record (SyncSpec()): the script does not have to.
 Status WriteSpec(const StartRequest& request, const std::string& version) {
   json::Object object;
   object["protocol"] = run::kProtocol;
   object["version"] = version;
   object["marked"] = executor::HasRunMark(request.spec.key);
   object["spec"] = run::MaskSpec(request.spec, Masker(request.SecretValues())).ToJson();
-  return WriteFileAtomically(request.run.Folder().spec(), json::Print(object) + "\n", 0644,
+  return WriteFileAtomically(request.run.Folder().spec(), json::Print(object) + "\n", 0600,
                              Durability::kProcess);
+}
+
+// Its name comes to the disk with that of the segment. What a disk refuses is said elsewhere.
+void SyncSpec(const run::RunFolder& folder) {
+  if (auto file = OpenFile(folder.spec(), O_RDONLY); file.ok()) (void)DurableFsync(file->get());
 }
 
 // A run that was started from within another run carries that one's mark in its environment;
@@ -175,7 +184,8 @@ Status Supervise(StartRequest request, bool adopt, const std::string& version,
   Syncer syncer(recorder.writer());
   // The answer waits for the disk, the script does not.
   // A disk that fails to sync does not undo the start.
-  syncer.SyncNow([&answer_pipe, answer = HandleToJson(started)](const Status&) {
+  syncer.SyncNow([&answer_pipe, answer = HandleToJson(started), folder](const Status&) {
+    SyncSpec(folder);
     SendAnswer(answer_pipe, answer);
   });
   Supervisor carried_out(std::move(request), recorder, syncer, loop, std::move(executor));
@@ -252,24 +262,24 @@ constexpr size_t kMaxClaim = 4096;
 // now; false: it was before.
 Result<bool> ClaimRetry(const StartRequest& request) {
   const std::string path = run::Home(request.run.home).retry_of(request.retry_of);
-  TENON_TRY_VOID(MakeDirs(DirName(path)));
-  auto made = OpenFile(path, O_WRONLY | O_CREAT | O_EXCL);
-  if (made.ok()) {
-    auto written = WriteAll(made->get(), request.run.run_id + "\n");
-    if (!written.ok()) (void)RemoveFile(path).ok();
-    if (!written.ok()) return std::move(written).error();
+  TENON_TRY_VOID(MakeDirs(DirName(path), 0700));
+  TENON_TRY(const auto lock, FileLock::Take(DirName(path) + "/.lock", true));
+  auto before = ReadFile(path, kMaxClaim);
+  if (!before.ok() && before.error().kind != ErrorKind::kNotFound) return std::move(before).error();
+  const std::string id(before.ok() ? Trim(*before) : "");
+  if (id.empty()) {
+    TENON_TRY_VOID(
+        WriteFileAtomically(path, request.run.run_id + "\n", 0600, Durability::kPowerLoss));
     return true;
   }
-  const auto before = ReadFile(path, kMaxClaim);
-  if (!before.ok()) return std::move(made).error();
-  const std::string id(Trim(*before));
   if (id == request.run.run_id) return false;
   return Denied("the run " + request.retry_of + " was started again before, as " + ForTerminal(id));
 }
 
 Result<json::Object> StartOnce(StartRequest request, const std::string& version) {
   run::RunFolder folder = request.run.Folder();
-  TENON_TRY_VOID(MakeDirs(folder.path()));
+  TENON_TRY_VOID(MakeDirs(folder.path(), 0700));
+  KeepFolderPrivate(request.run.home, run::kPrivateFolders);
   TENON_TRY(auto earlier, EarlierStart(request));
   if (earlier) return std::move(*earlier);
   // Refused here, before anything is written: the run never started.

@@ -7,11 +7,11 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "executor/process_tree.h"
 #include "runner/collect.h"
 #include "runner/container_run.h"
+#include "runner/verbs.h"
 
 namespace tenon::runner {
 namespace {
@@ -208,16 +208,9 @@ void Supervisor::OnSignal(int signal) {
 
 void Supervisor::LookForCancelRequest() {
   if (phase_ == Phase::kDone) return;
-  auto text = ReadFile(folder_.cancel_request(), 65536);
-  if (!text.ok()) return;
-  json::Object object;
-  if (auto value = json::Parse(*text); value.ok() && value->is_object()) {
-    object = value->get_object();
-  }
-  std::optional<int64_t> grace_us;
-  if (int64_t grace = json::GetInt(object, "grace_us", -1); grace >= 0) grace_us = grace;
-  std::string who = json::DecodeBytes(json::GetString(object, "who"));
-  RequestCancel(grace_us, who.empty() ? "canceled" : "canceled by " + who);
+  const auto left = ReadCancelRequest(folder_.cancel_request());
+  if (!left) return;
+  RequestCancel(left->grace_us, left->reason);
   // Who asked waits for this: it says that the request is recorded.
   (void)RemoveFile(folder_.cancel_request()).ok();
 }
@@ -299,6 +292,21 @@ bool Supervisor::TakeInitsWord(ScriptRun::Over* over) {
   return complete;
 }
 
+// Why outputs have to be kept, and where; "": all are collected.
+std::string Supervisor::TakeOutputs() {
+  if (container_ && !request_.spec.container.shared_volumes) {
+    if (auto copied = CopyOutputs(*container_, folder_, recorder_); !copied.ok()) {
+      outputs_inside_ = true;
+      Notice(run::Level::kError, copied.error().message,
+             "`tenon runs collect " + request_.spec.id + "` tries again");
+      // What came of them may end in the middle of a file.
+      return "the outputs could not be collected; they are kept in the container " +
+             container_->name;
+    }
+  }
+  return CollectOutputs(request_.run, recorder_, names_);
+}
+
 void Supervisor::OnScriptOver(ScriptRun::Over over) {
   phase_ = Phase::kDone;
   loop_.RemoveTimer(timeout_timer_);
@@ -315,26 +323,21 @@ void Supervisor::OnScriptOver(ScriptRun::Over over) {
                " of the run could not be ended");
   }
   recorder_.AppendState(run::State::kFinalizing);
-  if (container_ && !request_.spec.container.shared_volumes) {
-    if (auto copied = CopyOutputs(*container_, folder_, recorder_); !copied.ok()) {
-      Notice(run::Level::kError, copied.error().message, copied.error().hint);
-      complete = false;
-    }
-  }
-  const bool collected = CollectOutputs(request_.run, recorder_, names_);
+  const std::string left = TakeOutputs();
   TellWithheld(request_.run, names_, recorder_);
-  complete = collected && complete;
+  complete = left.empty() && complete;
   if (kept_container_) {
     Notice(run::Level::kInfo, "the container " + container_->name + " is kept",
            "`tenon exec " + request_.spec.id + " -- COMMAND` and `tenon shell " + request_.spec.id +
                "` enter it; `tenon experiment clean -t " + request_.spec.target + "` removes it");
-  } else {
-    executor_->Release();
+  } else if (!outputs_inside_) {
+    ReleaseContainer();
   }
   const std::string changed = recorder_.CheckSegment();
   run::End end = MakeEnd(over);
   // There is always room for the end, on a full disk not for a notice.
-  if (!collected && end.reason.empty()) end.reason = OutputsAreKept(request_.run);
+  end.outputs_left = !left.empty();
+  if (!left.empty()) end.reason += (end.reason.empty() ? "" : "; ") + left;
   if (!changed.empty()) end.reason += (end.reason.empty() ? "" : "; ") + changed;
   bool success = end.state == run::State::kCompleted;
   recorder_.AppendLast(std::move(end));
@@ -372,7 +375,7 @@ run::End Supervisor::MakeEnd(const ScriptRun::Over& over) const {
 
 void Supervisor::FinishUnstarted(run::State state, int exit_code, std::string reason) {
   phase_ = Phase::kDone;
-  if (container_) executor_->Release();
+  ReleaseContainer();
   run::End end;
   end.state = state;
   end.exit_code = exit_code;
@@ -383,6 +386,18 @@ void Supervisor::FinishUnstarted(run::State state, int exit_code, std::string re
   end.proof->gpu = "";
   recorder_.AppendLast(std::move(end));
   CleanUp(request_.spec.only_prepare, false);
+}
+
+void Supervisor::ReleaseContainer() {
+  if (!container_) return;
+  if (auto gone = executor_->Release(*container_); !gone.ok()) {
+    // The mark stays: `sweep` and the end of another run look again.
+    return Notice(
+        run::Level::kWarning,
+        "the container " + container_->name + " could not be removed: " + gone.error().message,
+        "tenon gc");
+  }
+  (void)RemoveFile(folder_.engine_mark()).ok();
 }
 
 void Supervisor::CleanUp(bool success, bool keep_files) {

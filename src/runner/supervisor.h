@@ -55,6 +55,8 @@ class Supervisor {
   void StartScript(Prepared prepared);
   void OnScriptOver(ScriptRun::Over over);
   void FinishUnstarted(run::State state, int exit_code, std::string reason);
+  std::string TakeOutputs();
+  void ReleaseContainer();
   void CleanUp(bool success, bool keep_files);
 
   // Asked to stop.
@@ -93,7 +95,8 @@ class Supervisor {
   std::unique_ptr<ScriptRun> script_;
   std::optional<run::ContainerMade> container_;
   bool kept_container_ = false;
-  int64_t lost_since_us_ = 0;  // monotonic; 0: somebody knows of the container
+  bool outputs_inside_ = false;  // the container has the only copy of the outputs
+  int64_t lost_since_us_ = 0;    // monotonic; 0: somebody knows of the container
 };
 
 // "killed by signal 9 (Killed)"

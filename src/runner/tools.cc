@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/tools.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,8 +11,11 @@
 #include <algorithm>
 #include <set>
 
+#include "base/durable.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "base/waiting.h"
 #include "environment/explain.h"
 #include "runner/make_environment.h"
 #include "runner/tool_process.h"
@@ -227,6 +231,9 @@ Result<std::string> FetchUv(const ToolBox& box) {
   TENON_TRY_VOID(RunQuietly(box, {program, "--version"}, work.path(), kProbeMs));
   std::string folder = box.tools + "/uv-" + version;
   TENON_TRY_VOID(MakeDirs(folder, 0755));
+  // Whoever finds a program of that name takes it: it is whole before it has the name.
+  TENON_TRY(const UniqueFd file, OpenFile(program, O_RDONLY));
+  if (DurableFsync(file.get()) != 0) return FromErrno("sync " + program, errno);
   TENON_TRY_VOID(RenameFile(program, folder + "/uv"));
   return folder + "/uv";
 }
@@ -327,9 +334,11 @@ std::string FindCondaTool(const Environment& env) {
 }
 
 Result<FileLock> TakeLock(const std::string& path, const std::atomic<bool>& stop) {
+  LongWait long_wait(path);
   while (true) {
     auto lock = FileLock::Take(path, false);
     if (lock.ok() || lock.error().kind != ErrorKind::kUnavailable) return lock;
+    TENON_TRY_VOID(long_wait.Look());
     if (stop) return Unavailable("stopped");
     ::usleep(50'000);
   }

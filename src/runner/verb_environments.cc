@@ -75,14 +75,14 @@ class Remover {
     TENON_TRY(docker::Engine engine, docker::Engine::Connect(record.socket));
     TENON_TRY(const auto images,
               engine.ListImages(std::string(kLabelKey) + "=" + record.ready.key));
+    const std::string own_name = ImageNameOfHome(record.ready.key, request_.home);
     for (const docker::Image& image : images) {
-      // Another home on this engine may have made the same one.
-      if (docker::LabelOf(image.labels, kLabelHome) != request_.home) continue;
-      if (image.tags.empty()) {
-        TENON_TRY_VOID(engine.RemoveImage(image.id));
-      }
+      // Of an image that another home has made, too, only our own name goes.
+      const bool ours = docker::LabelOf(image.labels, kLabelHome) == request_.home;
+      if (ours && image.tags.empty()) TENON_TRY_VOID(engine.RemoveImage(image.id));
       for (const std::string& tag : image.tags) {
-        if (tag == record.ready.name) TENON_TRY_VOID(engine.RemoveImage(tag));
+        if (tag != own_name && !(ours && tag == record.ready.name)) continue;
+        TENON_TRY_VOID(engine.RemoveImage(tag));
       }
     }
     return {};

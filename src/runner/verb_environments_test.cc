@@ -312,5 +312,32 @@ TEST_F(KeptThings, AnEngineThatOnlyARunKnowsIsSwept) {
   EXPECT_NE(kept[0].find(engine_.socket()), std::string::npos);
 }
 
+TEST_F(KeptThings, AnEngineThatOnlyTheMarkOfARunNamesIsAskedAndThenForgotten) {
+  EndedRun("proj_1");
+  const std::string mark = run::RunFolder(run::Home(home_.path()), "proj_1").engine_mark();
+  ASSERT_TRUE(WriteFileAtomically(mark, engine_.socket(), 0600, Durability::kProcess).ok());
+  containers_["c"] = {{"tenon.kind", "run"}, {"tenon.run", "proj_1"}};
+  EXPECT_EQ(Texts(Swept({"proj_1"}, false, /*dry_run=*/true), "removed"), Strings{"c"});
+  EXPECT_TRUE(Exists(mark));
+  EXPECT_EQ(Texts(Swept({"proj_1"}), "removed"), Strings{"c"});
+  EXPECT_FALSE(Exists(mark));
+}
+
+TEST_F(KeptThings, AContainerWithTheOnlyCopyOfOutputsIsKept) {
+  auto writer = Run("proj_1");
+  ASSERT_TRUE(writer.ok());
+  run::End end;
+  end.outputs_left = true;
+  ASSERT_TRUE(writer->AppendLast(end).ok());
+  const std::string mark = run::RunFolder(run::Home(home_.path()), "proj_1").engine_mark();
+  ASSERT_TRUE(WriteFileAtomically(mark, engine_.socket(), 0600, Durability::kProcess).ok());
+  containers_["c"] = {{"tenon.kind", "run"}, {"tenon.run", "proj_1"}};
+  const json::Object answer = Swept({"proj_1"});
+  EXPECT_TRUE(Texts(answer, "removed").empty());
+  EXPECT_NE(Texts(answer, "kept").at(0).find("runs collect proj_1"), std::string::npos);
+  EXPECT_TRUE(Exists(mark));
+  EXPECT_EQ(ContainerNames(), std::set<std::string>{"c"});
+}
+
 }  // namespace
 }  // namespace tenon::runner

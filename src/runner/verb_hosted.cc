@@ -18,7 +18,9 @@
 #include "base/clock.h"
 #include "base/disk_usage.h"
 #include "base/file.h"
+#include "run/members.h"
 #include "runner/hosted_runs.h"
+#include "runner/machine_use.h"
 #include "runner/serve_objects.h"
 #include "runner/verb_sweep.h"
 #include "snapshot/object_store.h"
@@ -92,7 +94,10 @@ class Cleaner {
     answer["runs"] = std::move(runs);
     TellSizes(&answer);
     answer["last_run_us"] = last_run;
-    answer["idle_since_us"] = alive ? 0 : last_use;
+    std::vector<std::string> busy;
+    if (request_.look) busy = LookForUse(home_.root(), /*all=*/true);
+    answer["idle_since_us"] = alive || !busy.empty() ? 0 : last_use;
+    answer["busy"] = run::ToJsonTexts(busy);
     answer["removed"] = std::move(removed_);
     answer["kept"] = std::move(kept_);
     answer["bytes_freed"] = bytes_freed_;
@@ -139,6 +144,10 @@ class Cleaner {
 
   void RemoveRun(const HostedRun& run) {
     if (run.alive) return Keep(run.id, "it goes on");
+    if (run.outputs_left && !request_.force) {
+      return Keep(run.id,
+                  "its outputs are not collected; `tenon runs collect " + run.id + "` does that");
+    }
     const run::RunFolder folder(home_, run.id);
     if (!request_.dry_run) {
       if (auto gone = RemoveRunFolder(folder, run.id); !gone.ok()) {
@@ -166,9 +175,13 @@ class Cleaner {
   void ApplyPolicy(const HostedRun& run) {
     if (run.alive) return;
     const int64_t age = NowUs() - (run.over ? run.ended_us : run.last_us);
-    if (age >= request_.keep_us) return RemoveRun(run);
+    const bool meant = !request_.only_some || std::find(request_.only.begin(), request_.only.end(),
+                                                        run.id) != request_.only.end();
+    const int64_t keep_us = meant ? request_.keep_us : std::max(request_.keep_us, kUsualKeepUs);
+    if (age >= keep_us) return RemoveRun(run);
     const bool work = run.work_bytes > 0 && !run.spec.keep;
-    if (!work || age < std::min(request_.keep_us, kKeepWorkUs)) return;
+    if (!work || age < std::min(keep_us, kKeepWorkUs)) return;
+    if (run.outputs_left && !request_.force) return;
     if (!request_.dry_run && !RemoveTree(run::RunFolder(home_, run.id).work()).ok()) return;
     bytes_freed_ += run.work_bytes;
     for (HostedRun& one : runs_) {
@@ -287,6 +300,7 @@ void CleanHostedHome(const std::string& home) {
   request.clean = true;
   request.keep_us = kUsualKeepUs;
   Cleaner(request).Run();
+  (void)Sweep({home, {}, /*all=*/true, /*dry_run=*/false, /*spare_kept=*/true}).ok();
 }
 
 }  // namespace tenon::runner

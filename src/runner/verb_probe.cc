@@ -14,9 +14,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "run/layout.h"
 #include "run/members.h"
 #include "runner/account.h"
 #include "runner/login_shell.h"
+#include "runner/try_folder.h"
 
 namespace tenon::runner {
 namespace {
@@ -81,6 +83,13 @@ std::string FindTool(const std::string& name, const Environment& environment,
     if (one[0] == '/' || !home.empty()) paths.push_back(JoinPath(home, one));
   }
   return FirstThere(paths);
+}
+
+// "" when runs can make folders in the user's home.
+std::string HomeProblem(const std::string& home) {
+  if (home.empty()) return "the account has no home folder";
+  if (!IsDirectory(home)) return "there is no folder " + home;
+  return TryFolder(home);
 }
 
 // "" when it is none, or a stand-in that says so.
@@ -152,6 +161,8 @@ json::Object Probe(const std::string& home) {
   answer["boot_id"] = BootId();
   answer["user"] = json::EncodeBytes(account.user);
   answer["user_home"] = json::EncodeBytes(account.home);
+  answer["home_problem"] = json::EncodeBytes(HomeProblem(account.home));
+  answer["run_problem"] = json::EncodeBytes(TryFolder(run::Home(home).runs()));
   return answer;
 }
 

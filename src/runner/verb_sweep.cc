@@ -19,6 +19,8 @@
 namespace tenon::runner {
 namespace {
 
+constexpr size_t kMaxMark = 4096;
+
 class Sweeper {
  public:
   explicit Sweeper(const SweepRequest& request)
@@ -29,9 +31,11 @@ class Sweeper {
     for (const std::string& socket : sockets_) {
       if (auto swept = SweepEngine(socket); !swept.ok()) {
         Keep("the containers of the engine at " + socket, swept.error().message);
+        failed_.insert(socket);
       }
     }
     if (!request_.dry_run) executor::RemoveDeadCgroups(/*everywhere=*/true);
+    if (!request_.dry_run) ForgetMarks();
     return json::Object{{"removed", std::move(removed_)}, {"kept", std::move(kept_)}};
   }
 
@@ -48,8 +52,13 @@ class Sweeper {
     }
     for (const std::string& run : ListDir(home_.runs()).value_or({})) {
       const run::RunFolder folder(home_, run);
+      if (!IsMeant(run)) continue;
+      if (auto mark = ReadFile(folder.engine_mark(), kMaxMark); mark.ok() && !mark->empty()) {
+        sockets_.insert(*mark);
+        marked_.emplace_back(run, *mark);
+      }
       // A run in a container has two segments, and its first one is short.
-      if (!IsMeant(run) || !Exists(folder.script_segment())) continue;
+      if (!Exists(folder.script_segment())) continue;
       auto facts = ReadFacts(folder.host_segment());
       if (facts.ok() && facts->container) sockets_.insert(facts->container->socket);
     }
@@ -73,7 +82,16 @@ class Sweeper {
     const std::string kind = docker::LabelOf(container.labels, kLabelKind);
     if (kind == "build") return SweepBuild(engine, container);
     if (kind != "run") return;
-    if (known && !IsOver(run)) return Keep(container.name, "its run goes on");
+    const HowItIs how = known ? LookAt(run) : HowItIs{true, false};
+    if (!how.over) return Keep(run, container.name, "its run goes on");
+    if (how.outputs_left) {
+      return Keep(run, container.name,
+                  "outputs of its run were not collected; `tenon runs collect " + run + "`");
+    }
+    if (request_.spare_kept && known && container.status != "created" && IsKeptOnPurpose(run)) {
+      kept_runs_.insert(run);
+      return;
+    }
     Remove(engine, container);
   }
 
@@ -89,22 +107,45 @@ class Sweeper {
     Remove(engine, container);
   }
 
-  bool IsOver(const std::string& run) const {
-    const std::string segment = run::RunFolder(home_, run).host_segment();
-    auto facts = ReadFacts(segment);
-    if (!facts.ok()) return facts.error().kind == ErrorKind::kNotFound;
-    return facts->end.has_value();
+  struct HowItIs {
+    bool over = false;
+    bool outputs_left = false;  // inside
+  };
+  HowItIs LookAt(const std::string& run) const {
+    const run::RunFolder folder(home_, run);
+    auto facts = ReadFacts(folder.host_segment());
+    if (!facts.ok()) return {facts.error().kind == ErrorKind::kNotFound, false};
+    const auto spec = ReadSpec(folder.spec());
+    const bool inside = !spec.ok() || !spec->container.shared_volumes;
+    return {facts->end.has_value(), facts->outputs_left && inside};
+  }
+  bool IsKeptOnPurpose(const std::string& run) const {
+    const auto spec = ReadSpec(run::RunFolder(home_, run).spec());
+    return spec.ok() && spec->keep_on_fail;
+  }
+
+  // An engine that was asked and has nothing left of a run need not be asked again.
+  void ForgetMarks() {
+    for (const auto& [run, socket] : marked_) {
+      if (failed_.contains(socket) || kept_runs_.contains(run) || !LookAt(run).over) continue;
+      (void)RemoveFile(run::RunFolder(home_, run).engine_mark()).ok();
+    }
   }
 
   void Remove(docker::Engine& engine, const docker::Container& container) {
     if (!request_.dry_run) {
       if (auto gone = engine.Remove(container.id); !gone.ok()) {
-        return Keep(container.name, gone.error().message);
+        const std::string run = docker::LabelOf(container.labels, kLabelRun);
+        return Keep(run, container.name, gone.error().message);
       }
     }
     removed_.push_back(json::Value(json::EncodeBytes(container.name)));
   }
 
+  void Keep(const std::string& run, const std::string& name, const std::string& why) {
+    kept_runs_.insert(run);
+    Keep(name, why);
+  }
   void Keep(const std::string& name, const std::string& why) {
     kept_.push_back(
         json::Object{{"name", json::EncodeBytes(name)}, {"why", json::EncodeBytes(why)}});
@@ -113,7 +154,9 @@ class Sweeper {
   const SweepRequest& request_;
   const run::Home home_;
   const Environments environments_;
-  std::set<std::string> sockets_;
+  std::set<std::string> sockets_, failed_;
+  std::vector<std::pair<std::string, std::string>> marked_;  // run, socket
+  std::set<std::string> kept_runs_;                          // with a container that stays
   json::Array removed_, kept_;
 };
 

@@ -15,6 +15,7 @@
 #include "run/layout.h"
 #include "runner/detach.h"
 #include "runner/hosted_runs.h"
+#include "runner/machine_use.h"
 
 namespace tenon::runner {
 namespace {
@@ -75,9 +76,27 @@ void RunCommand(const std::string& home, const Orders& orders) {
   Log(home, how);
 }
 
-int64_t IdleSince(const std::string& home) {
-  const Activity activity = LookAtActivity(run::Home(home));
-  return activity.alive ? 0 : activity.last_us;
+// Runs of the home that go on.
+std::vector<std::string> RunsGoingOn(const std::string& home) {
+  std::vector<std::string> said;
+  for (const std::string& id : RunIds(run::Home(home))) {
+    if (IsRunAlive(run::RunFolder(run::Home(home), id)))
+      said.push_back("the run " + id + " goes on");
+  }
+  return said;
+}
+
+json::Object Tell(const std::string& home, bool runs_only) {
+  std::vector<std::string> busy = RunsGoingOn(home);
+  if (!runs_only) {
+    for (std::string& one : LookForUse(home, /*all=*/true)) busy.push_back(std::move(one));
+  }
+  json::Array list;
+  for (const std::string& one : busy) list.emplace_back(json::EncodeBytes(one));
+  const int64_t last_us = LookAtActivity(run::Home(home)).last_us;
+  return {{"watching", IsWatched(home)},
+          {"idle_since_us", busy.empty() ? last_us : 0},
+          {"busy", std::move(list)}};
 }
 
 }  // namespace
@@ -93,7 +112,9 @@ void WatchUntilIdle(const std::string& home) {
     const Activity activity = LookAtActivity(run::Home(home));
     const int64_t now = SystemClock().MonotonicUs();
     const int64_t newest = std::max(activity.last_us, orders->given_us);
-    if (activity.alive || newest != seen_us) idle_since = now;
+    if (activity.alive || newest != seen_us || !LookForUse(home, /*all=*/false).empty()) {
+      idle_since = now;
+    }
     seen_us = newest;
     if (now - idle_since >= orders->after_us) {
       RunCommand(home, *orders);
@@ -113,10 +134,11 @@ void WatchUntilIdle(const std::string& home) {
 
 Result<json::Object> WatchIdle(const WatchIdleRequest& request) {
   const std::string& home = request.home;
+  if (request.look) return Tell(home, request.runs_only);
   if (request.stop) {
     TENON_TRY_VOID(RemoveFile(OrdersPath(home)));
     for (int tries = 0; IsWatched(home) && tries < kStartTries; ++tries) ::usleep(kPauseUs);
-    return json::Object{{"watching", IsWatched(home)}, {"idle_since_us", IdleSince(home)}};
+    return Tell(home, /*runs_only=*/true);
   }
   if (request.after_us <= 0 || request.command.empty()) {
     return Invalid("reading the request: a watcher needs a time and a command");
@@ -133,7 +155,7 @@ Result<json::Object> WatchIdle(const WatchIdleRequest& request) {
     if (tries % 25 == 0) TENON_TRY_VOID(StartDetached([home] { WatchUntilIdle(home); }));
     ::usleep(kPauseUs);
   }
-  return json::Object{{"watching", IsWatched(home)}, {"idle_since_us", IdleSince(home)}};
+  return Tell(home, /*runs_only=*/true);
 }
 
 }  // namespace tenon::runner

@@ -15,6 +15,7 @@
 #include "runner/init.h"
 #include "runner/login_shell.h"
 #include "runner/small_verbs.h"
+#include "runner/verb_collect.h"
 #include "runner/verb_environments.h"
 #include "runner/verb_hosted.h"
 #include "runner/verb_probe.h"
@@ -64,13 +65,14 @@ Result<json::Object> Answer(std::string_view verb, const std::string& version) {
     return WatchIdle(request);
   }
   TENON_TRY(RunName run, ParseRecover(text));
+  if (verb == run::kVerbCollect) return CollectLeft(run);
   return Recover(run, version);
 }
 
 constexpr std::string_view kVerbs[] = {
-    run::kVerbStart,        run::kVerbCancel, run::kVerbRecover, run::kVerbEndLost,
-    run::kVerbEnvironments, run::kVerbSweep,  run::kVerbProbe,   run::kVerbHosted,
-    run::kVerbWatchIdle,    run::kVerbVersion};
+    run::kVerbStart,   run::kVerbCancel,       run::kVerbRecover, run::kVerbEndLost,
+    run::kVerbCollect, run::kVerbEnvironments, run::kVerbSweep,   run::kVerbProbe,
+    run::kVerbHosted,  run::kVerbWatchIdle,    run::kVerbVersion};
 
 bool IsVerb(std::string_view verb) {
   return std::find(std::begin(kVerbs), std::end(kVerbs), verb) != std::end(kVerbs);
@@ -104,7 +106,7 @@ int RunVerb(const std::vector<std::string>& words, const std::string& version) {
   if (!IsVerb(verb)) {
     (void)WriteAll(
         STDERR_FILENO,
-        "usage: tenon-runner start|cancel|recover|end-lost|environments|sweep|probe|hosted|"
+        "usage: tenon-runner start|cancel|recover|end-lost|collect|environments|sweep|probe|hosted|"
         "watch-idle|serve|version\n")
         .ok();
     return kUsage;

@@ -3,6 +3,8 @@
 #ifndef TENON_RUNNER_VERBS_H_
 #define TENON_RUNNER_VERBS_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,13 @@ Result<json::Object> Start(StartRequest request, const std::string& version);
 Result<json::Object> Cancel(const CancelRequest& request, const std::string& version);
 // docs/runner.md § end-lost: kInvalid when the run's folder is there.
 Result<json::Object> EndLost(const EndLostRequest& request);
+// What Cancel() leaves in the run's folder for its supervisor, or for who writes the end in its
+// place. nullopt: nothing.
+struct LeftRequest {
+  std::optional<int64_t> grace_us;
+  std::string reason;  // "canceled by ann on laptop"
+};
+std::optional<LeftRequest> ReadCancelRequest(const std::string& path);
 Result<json::Object> Recover(const RunName& run, const std::string& version);
 
 // Starts a detached supervisor for a run whose runner is gone and whose container may go on.

@@ -12,96 +12,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <unordered_map>
 #include <utility>
 
 #include "base/file.h"
-#include "snapshot/codec.h"
 #include "snapshot/object_store_impl.h"
+#include "snapshot/rewrite.h"
 
 namespace tenon::snapshot {
 namespace {
 
 constexpr size_t kJoinAtLeast = 32;
-
-Result<int64_t> ModifiedNs(const std::string& path) {
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0) return FromErrno("look at " + path, errno);
-  return Nanoseconds(info.st_mtim);
-}
-
-Status SetModified(const std::string& path, int64_t ns) {
-  timespec times[2];
-  times[0] =
-      times[1] = {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-  if (::utimensat(AT_FDCWD, path.c_str(), times, 0) != 0) {
-    return FromErrno("set the time of " + path, errno);
-  }
-  return {};
-}
-
-// Copies objects from pack to pack: blocks as they are stored, except those of which not all
-// objects are wanted (`in_block` has how many there are): these are taken out and put together with
-// others.
-Status CopyEntries(const Pack& from, std::vector<PackEntry> entries,
-                   const std::unordered_map<uint64_t, size_t>& in_block, PackWriter* to) {
-  std::sort(entries.begin(), entries.end(), [](const PackEntry& a, const PackEntry& b) {
-    return std::pair(a.offset, a.at) < std::pair(b.offset, b.at);
-  });
-  std::string bytes;
-  for (size_t i = 0; i < entries.size();) {
-    size_t end = i;
-    while (end < entries.size() && entries[end].offset == entries[i].offset) ++end;
-    std::vector<PackEntry> block;
-    for (size_t k = i; k < end; ++k) {
-      if (!to->Has(entries[k].hash)) block.push_back(entries[k]);
-    }
-    const bool whole = end - i == in_block.at(entries[i].offset);
-    i = end;
-    if (block.empty()) continue;
-    if (whole) {
-      TENON_TRY_VOID(from.ReadBlock(block.front(), &bytes));
-      TENON_TRY_VOID(to->CopyBlock(bytes, block));
-      continue;
-    }
-    for (const PackEntry& entry : block) {
-      TENON_TRY_VOID(from.Read(entry, &bytes));
-      if (const auto full = to->Append(entry.hash, bytes, 0)) {
-        TENON_TRY_VOID(to->Place(*full, CompressIfItPays(full->bytes)));
-      }
-    }
-  }
-  return {};
-}
-
-// How many objects each block of a pack has.
-std::unordered_map<uint64_t, size_t> CountBlocks(const std::vector<PackEntry>& entries) {
-  std::unordered_map<uint64_t, size_t> counts;
-  for (const PackEntry& entry : entries) ++counts[entry.offset];
-  return counts;
-}
-
-// A pack being written for publication.
-struct NewPack {
-  std::string temp;
-  std::unique_ptr<PackWriter> writer;
-};
-
-Result<NewPack> BeginPack(WriterFolder* folder) {
-  NewPack pack;
-  pack.temp = folder->NewPath();
-  TENON_TRY(UniqueFd fd, OpenFile(pack.temp, O_RDWR | O_CREAT | O_EXCL, 0400));
-  pack.writer = std::make_unique<PackWriter>(std::move(fd));
-  return pack;
-}
-
-Result<std::string> PublishNewPack(const StoreFiles& files, NewPack pack) {
-  TENON_TRY_VOID(pack.writer->Finish());
-  const std::string path = files.NewPackPath();
-  if (::rename(pack.temp.c_str(), path.c_str()) != 0) return FromErrno("rename to " + path, errno);
-  TENON_TRY_VOID(FsyncDir(files.packs()));
-  return path;
-}
 
 // The smallest packs, taken while each is not larger than all before it together: every byte is
 // then copied a number of times that grows with the logarithm of the store only.

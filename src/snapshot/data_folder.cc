@@ -12,6 +12,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "base/durable.h"
 #include "base/text.h"
 #include "snapshot/data_state.h"
 
@@ -89,7 +90,7 @@ Status CopyFile(int from, const std::string& to, Durability durability) {
       at += count;
     }
   }
-  if (durability == Durability::kPowerLoss && ::fdatasync(out.get()) != 0) {
+  if (durability == Durability::kPowerLoss && DurableFdatasync(out.get()) != 0) {
     return FromErrno("writing " + to, errno);
   }
   return {};
@@ -306,7 +307,7 @@ Status DataReceiver::WholeOne(const DataFile& file) {
     return Corrupt(ForTerminal(file.path) + " is not what its hash says: it was changed meanwhile")
         .WithHint("put it again");
   }
-  if (file.size > kDataPiece && ::fdatasync(incoming->fd.get()) != 0) {
+  if (file.size > kDataPiece && DurableFdatasync(incoming->fd.get()) != 0) {
     return FromErrno("writing " + part, errno);
   }
   TENON_TRY_VOID(RenameFile(part, path));
@@ -411,7 +412,7 @@ Result<DataReceiver::Done> DataReceiver::Finish(int64_t now_us) {
   TENON_TRY_VOID(PlaceAll(&done));
   TENON_TRY_VOID(RemoveOld(/*in_the_way=*/false, &done));
   TENON_TRY(const UniqueFd folder, OpenFile(place_.state, O_RDONLY | O_DIRECTORY));
-  (void)::syncfs(folder.get());
+  (void)DurableSyncfs(folder.get());
   // After this every file is in its place, also after a power cut.
   TENON_TRY_VOID(RenameFile(place_.Of(".next"), place_.Of(".files")));
   header.complete = true;

@@ -22,7 +22,7 @@ inline constexpr std::string_view kCopyState = ".tenon-copy-";
 struct DataScan {
   std::string root;  // the paths of the set are below it
   DataSet set;
-  std::vector<std::string> skipped;   // neither files nor folders, and symlinks to folders
+  std::vector<std::string> skipped;  // neither files nor folders, and symlinks to folders
   bool is_file = false;  // one file was named: `root` is its folder, and the set has it alone
 
   // The same files under other paths: a single file is called `name`, the files of a folder lie in

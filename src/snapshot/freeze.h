@@ -40,6 +40,9 @@ struct FreezeOptions {
   const Clock* clock = nullptr;           // nullptr: SystemClock()
   // Called now and then from the calling thread.
   std::function<void(uint64_t files_seen, uint64_t bytes_hashed)> on_progress;
+  // Called once when everything was put into the store and not flushed yet: what else is put there
+  // then becomes durable in the same wait. Empty: nothing.
+  std::function<Status()> before_flush;
 };
 
 struct Frozen {

@@ -535,6 +535,7 @@ Result<Frozen> Freezer::Run() {
   pool_.Add([this, top] { return DoFolder(top); }, 1);
   last_progress_us_ = clock_.MonotonicUs();
   TENON_TRY_VOID(pool_.Run([this] { Progress(); }));
+  if (options_.before_flush) TENON_TRY_VOID(options_.before_flush());
   // After this the snapshot is durable.
   TENON_TRY_VOID(store_.Flush());
   WriteCache();

@@ -11,9 +11,11 @@
 #include <thread>
 #include <utility>
 
+#include "base/durable.h"
 #include "base/file.h"
 #include "snapshot/codec.h"
 #include "snapshot/object_store_impl.h"
+#include "snapshot/rewrite.h"
 
 namespace tenon::snapshot {
 namespace {
@@ -224,17 +226,25 @@ bool ObjectStore::Impl::KeepPacked(const InPack& found) {
   return true;
 }
 
-bool ObjectStore::Impl::KeepLarge(const Hash& hash) {
+bool ObjectStore::Impl::KeepLarge(const Hash& hash, uint64_t size) {
   const auto compressed = FindLarge(hash);
   if (!compressed) return false;
+  const std::string path = files.LargePath(hash, *compressed);
+  struct stat info;
+  if (::lstat(path.c_str(), &info) != 0) return false;
+  const auto length = static_cast<uint64_t>(info.st_size);
+  if (!S_ISREG(info.st_mode) || (*compressed ? length == 0 : length != size)) {
+    (void)RemoveLarge(files, path, info).ok();
+    return false;
+  }
   auto lock = files.LockShared();
   if (!lock.ok()) return false;
-  auto touched = StoreFiles::Touch(files.LargePath(hash, *compressed));
+  auto touched = StoreFiles::Touch(path);
   return touched.ok() && *touched;
 }
 
 bool ObjectStore::Keep(const Hash& hash, uint64_t size) {
-  if (size >= kLargeObject) return impl_->IsPending(hash) || impl_->KeepLarge(hash);
+  if (size >= kLargeObject) return impl_->IsPending(hash) || impl_->KeepLarge(hash, size);
   for (bool listed_again : {false, true}) {
     const auto found = impl_->FindInPacks(hash);
     if (!found) break;
@@ -339,7 +349,7 @@ Result<Hash> ObjectStore::Put(std::string_view bytes) {
   if (bytes.size() >= kLargeObject) {
     TENON_TRY(const std::string temp, impl_->NewTempPath());
     TENON_TRY(const LargeObject object, StoreLargeBytes(bytes, temp));
-    return impl_->AddLarge(temp, object);
+    return impl_->AddLarge(temp, object, bytes.size());
   }
   const Hash hash = Sha256Of(bytes);
   TENON_TRY_VOID(PutSmall(hash, bytes, false));
@@ -365,7 +375,9 @@ Status ObjectStore::Adopt(const std::string& path, const Hash& hash) {
   TENON_TRY(const std::string temp, impl_->NewTempPath());
   if (::chmod(path.c_str(), 0400) != 0) return FromErrno("take over " + path, errno);
   TENON_TRY_VOID(RenameFile(path, temp));
-  TENON_TRY_VOID(impl_->AddLarge(temp, {hash, false}));
+  struct stat info;
+  if (::stat(temp.c_str(), &info) != 0) return FromErrno("take over " + path, errno);
+  TENON_TRY_VOID(impl_->AddLarge(temp, {hash, false}, static_cast<uint64_t>(info.st_size)));
   return {};
 }
 
@@ -375,8 +387,9 @@ Result<std::string> ObjectStore::Impl::NewTempPath() {
   return folder->NewPath();
 }
 
-Result<Hash> ObjectStore::Impl::AddLarge(const std::string& temp, const LargeObject& object) {
-  const bool known = KeepLarge(object.hash);
+Result<Hash> ObjectStore::Impl::AddLarge(const std::string& temp, const LargeObject& object,
+                                         uint64_t size) {
+  const bool known = KeepLarge(object.hash, size);
   std::lock_guard<std::mutex> lock(write_mutex);
   if (failure) return *failure;
   if (known || !pending_large.emplace(object.hash, PendingLarge{temp, object.compressed}).second) {
@@ -405,14 +418,14 @@ Result<Hash> ObjectStore::PutFile(int fd, uint64_t expected_size,
   }
   TENON_TRY(const std::string temp, impl_->NewTempPath());
   TENON_TRY(const LargeObject object, StoreLargeFile(fd, expected_size, temp, on_bytes));
-  return impl_->AddLarge(temp, object);
+  return impl_->AddLarge(temp, object, expected_size);
 }
 
 Status ObjectStore::Impl::PublishLarge() {
   // First all data to disk, then the names: the fsyncs after the first find little left to do.
   for (const auto& [hash, pending] : pending_large) {
     TENON_TRY(const UniqueFd fd, OpenFile(pending.temp, O_RDONLY));
-    if (::fsync(fd.get()) != 0) return FromErrno("fsync " + pending.temp, errno);
+    if (DurableFsync(fd.get()) != 0) return FromErrno("fsync " + pending.temp, errno);
   }
   std::set<std::string> folders;
   bool made_folder = false;
@@ -420,7 +433,7 @@ Status ObjectStore::Impl::PublishLarge() {
     const std::string path = files.LargePath(hash, pending.compressed);
     const std::string parent = DirName(path);
     if (folders.insert(parent).second) {
-      if (::mkdir(parent.c_str(), 0777) == 0) {
+      if (::mkdir(parent.c_str(), 0700) == 0) {
         made_folder = true;
       } else if (errno != EEXIST) {
         return FromErrno("make folder " + parent, errno);

@@ -46,7 +46,8 @@ struct ObjectStore::Impl {
 
   // --- adding (object_store.cc); write_mutex held where the name says so ---
   bool KeepPacked(const InPack& found);
-  bool KeepLarge(const Hash& hash);
+  // A file that is there and can't be the object, because its length is wrong, is removed.
+  bool KeepLarge(const Hash& hash, uint64_t size);
   Status BeginLocked();
   Status BeginPackLocked();
   Status PutAlone(const Hash& hash, std::string_view bytes);
@@ -54,7 +55,7 @@ struct ObjectStore::Impl {
   Status FailUnlessLocked(Status status);
   Status FailUnlessPlacing(const PackWriter::FullBlock& full, std::string_view frame);
   Result<std::string> NewTempPath();
-  Result<Hash> AddLarge(const std::string& temp, const LargeObject& object);
+  Result<Hash> AddLarge(const std::string& temp, const LargeObject& object, uint64_t size);
   Status FlushLocked(std::unique_lock<std::mutex>* lock);
   Status PublishLarge();
   Status PublishPack();

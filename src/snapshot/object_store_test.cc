@@ -10,11 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/file.h"
+#include "snapshot/heal.h"
 #include "snapshot/test_files.h"
 
 namespace tenon::snapshot {
@@ -238,6 +240,99 @@ TEST(ObjectStore, DamagedLargeObjectIsCorruptAfterTheLastPiece) {
     EXPECT_EQ(read.error().kind, ErrorKind::kCorrupt);
     WriteTestFile(path, stored.substr(0, stored.size() / 2));
     EXPECT_EQ(OpenStore(folder).Read(hash).error().kind, ErrorKind::kCorrupt);
+  }
+}
+
+// Overwrites a part of a file, in the middle of what it holds.
+void Damage(const std::string& path) {
+  ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+  auto fd = OpenFile(path, O_RDWR);
+  ASSERT_TRUE(fd.ok());
+  ASSERT_TRUE(WriteAllAt(fd->get(), std::string(16, '\x5a'), 20).ok());
+}
+
+TEST(ObjectStoreDamage, WhatIsDamagedGoesAndCanBePutAgain) {
+  TempFolder temp;
+  ObjectStore store = OpenStore(temp / "s");
+  const std::string small = RandomBytes(3000, 1), other = RandomBytes(40'000, 2);
+  const std::string large = RandomBytes(kMiB + 5, 3);
+  const Hash small_hash = *store.Put(small), other_hash = *store.Put(other);
+  const Hash large_hash = *store.Put(large);
+  ASSERT_TRUE(store.Flush().ok());
+  Damage(Packs(temp / "s").front());
+  const std::string hex = large_hash.Hex();
+  Damage((temp / "s") + "/objects/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".raw");
+  ASSERT_EQ(store.Read(small_hash).error().kind, ErrorKind::kCorrupt);
+  ASSERT_TRUE(store.Has(small_hash) && store.Has(large_hash));
+  const auto dropped = DropDamagedObjects(temp / "s", {small_hash, other_hash, large_hash});
+  ASSERT_TRUE(dropped.ok()) << dropped.error().message;
+  EXPECT_EQ(*dropped, 2u);
+  ASSERT_TRUE(store.Measure().ok());
+  EXPECT_FALSE(store.Has(small_hash) || store.Has(large_hash));
+  EXPECT_EQ(*store.Read(other_hash), other);
+  ASSERT_TRUE(store.Put(small).ok() && store.Put(large).ok() && store.Flush().ok());
+  ObjectStore again = OpenStore(temp / "s");
+  EXPECT_EQ(*again.Read(small_hash), small);
+  EXPECT_EQ(*again.Read(large_hash), large);
+  EXPECT_EQ(*again.Read(other_hash), other);
+}
+
+TEST(ObjectStoreDamage, AWholeStoreLosesNothing) {
+  TempFolder temp;
+  ObjectStore store = OpenStore(temp / "s");
+  std::vector<Hash> hashes;
+  for (int i = 0; i < 100; ++i) hashes.push_back(*store.Put(RandomBytes(2000, i)));
+  hashes.push_back(*store.Put(std::string(2 * kMiB, 'x')));
+  ASSERT_TRUE(store.Flush().ok());
+  const auto before = Packs(temp / "s");
+  EXPECT_EQ(*DropDamagedObjects(temp / "s", hashes), 0u);
+  EXPECT_EQ(Packs(temp / "s"), before);
+  for (const Hash& hash : hashes) EXPECT_TRUE(store.Read(hash).ok());
+}
+
+TEST(ObjectStoreDamage, OthersInADamagedBlockGoWithItAndTheRestStays) {
+  TempFolder temp;
+  ObjectStore store = OpenStore(temp / "s");
+  std::vector<Hash> hashes;
+  for (int i = 0; i < 200; ++i) {
+    const std::string bytes = std::to_string(i) + std::string(2000, 'a');
+    hashes.push_back(Sha256Of(bytes));
+    ASSERT_TRUE(store.PutAs(hashes.back(), bytes).ok());
+  }
+  ASSERT_TRUE(store.Flush().ok());
+  Damage(Packs(temp / "s").front());
+  std::vector<Hash> bad;
+  for (const Hash& hash : hashes) {
+    if (!store.Read(hash).ok()) bad.push_back(hash);
+  }
+  ASSERT_FALSE(bad.empty());
+  ASSERT_LT(bad.size(), hashes.size());
+  EXPECT_EQ(*DropDamagedObjects(temp / "s", {bad.front()}), bad.size());
+  ASSERT_TRUE(store.Measure().ok());
+  for (const Hash& hash : hashes) {
+    const bool lost = std::find(bad.begin(), bad.end(), hash) != bad.end();
+    EXPECT_EQ(store.Has(hash), !lost);
+    EXPECT_EQ(store.Read(hash).ok(), !lost);
+  }
+}
+
+// Without a look at its bytes: the length alone tells.
+TEST(ObjectStoreDamage, AnEmptyFileInPlaceOfALargeObjectIsNotIt) {
+  TempFolder temp;
+  ObjectStore store = OpenStore(temp / "s");
+  const std::string large = RandomBytes(kMiB + 5, 3);
+  const Hash hash = *store.Put(large);
+  ASSERT_TRUE(store.Flush().ok());
+  const std::string hex = hash.Hex();
+  const std::string path =
+      (temp / "s") + "/objects/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".raw";
+  for (const off_t length : {off_t{0}, off_t{kMiB}}) {
+    ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+    ASSERT_EQ(::truncate(path.c_str(), length), 0);
+    EXPECT_FALSE(store.Keep(hash, large.size()));
+    ASSERT_TRUE(store.Put(large).ok() && store.Flush().ok());
+    EXPECT_EQ(*store.Read(hash), large);
+    EXPECT_TRUE(store.Keep(hash, large.size()));
   }
 }
 

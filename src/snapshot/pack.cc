@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "base/durable.h"
 #include "base/file.h"
 #include "snapshot/codec.h"
 #include "snapshot/le.h"
@@ -167,6 +168,18 @@ Result<std::vector<PackEntry>> Pack::Entries() const {
     TENON_TRY(const std::string_view bucket, Bucket(static_cast<uint8_t>(first)));
     for (size_t at = 0; at < bucket.size(); at += kEntry) {
       entries.push_back(DecodeEntry(bucket.data() + at));
+    }
+  }
+  return entries;
+}
+
+std::vector<PackEntry> Pack::SoundEntries() const {
+  std::vector<PackEntry> entries;
+  for (int first = 0; first < 256; ++first) {
+    const auto bucket = Bucket(static_cast<uint8_t>(first));
+    if (!bucket.ok()) continue;
+    for (size_t at = 0; at < bucket->size(); at += kEntry) {
+      entries.push_back(DecodeEntry(bucket->data() + at));
     }
   }
   return entries;
@@ -356,7 +369,7 @@ Status PackWriter::Finish() {
   buffer_ += index;
   buffer_ += tables;
   TENON_TRY_VOID(Drain());
-  if (::fsync(fd_.get()) != 0) return FromErrno("fsync", errno);
+  if (DurableFsync(fd_.get()) != 0) return FromErrno("fsync", errno);
   return {};
 }
 

@@ -56,6 +56,8 @@ class Pack {
   Result<std::optional<PackEntry>> Find(const Hash& hash) const;
   // Every entry, ascending by hash.
   Result<std::vector<PackEntry>> Entries() const;
+  // Those in the parts of the index that can be read.
+  std::vector<PackEntry> SoundEntries() const;
   // The object, checked against its hash. The thread remembers the last block it decompressed.
   Status Read(const PackEntry& entry, std::string* out) const;
   // The block of an entry as it is stored.

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/below.h"
+#include "base/durable.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -22,28 +24,6 @@ namespace tenon::snapshot {
 namespace {
 
 enum class State { kSame, kChanged, kMissing };
-
-// Opens the folder of `path` (relative, checked) below `root`, going through no symlink. With
-// `make`, folders that are not there are made. Invalid descriptor: something on the way is not
-// there, or not a folder; errno says which.
-UniqueFd OpenParent(int root, std::string_view path, bool make) {
-  UniqueFd at(::fcntl(root, F_DUPFD_CLOEXEC, 0));
-  for (size_t slash; at.valid() && (slash = path.find('/')) != std::string_view::npos;) {
-    const std::string name(path.substr(0, slash));
-    path.remove_prefix(slash + 1);
-    constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    int next = ::openat(at.get(), name.c_str(), kFlags);
-    if (next < 0 && errno == ENOENT && make) {
-      if (::mkdirat(at.get(), name.c_str(), 0777) == 0 || errno == EEXIST) {
-        next = ::openat(at.get(), name.c_str(), kFlags);
-      }
-    }
-    const int failure = errno;
-    at.Reset(next);
-    errno = failure;
-  }
-  return at;
-}
 
 bool IsValidPath(std::string_view path) {
   for (;;) {
@@ -89,7 +69,7 @@ State CompareSymlink(const Entry& entry, int folder, const std::string& name,
 }
 
 Result<State> CompareEntry(const Entry& entry, int root) {
-  const UniqueFd folder = OpenParent(root, entry.path, false);
+  const UniqueFd folder = OpenParentBelow(root, entry.path, false);
   if (!folder.valid()) {
     if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return State::kMissing;
     return FromErrno("look at", errno);
@@ -157,7 +137,7 @@ Status Replace(const ObjectStore& store, const Entry& entry, int folder, const s
     // Before an old file goes, the new one is safe.
     struct stat info;
     const bool replaces = ::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
-    if (replaces && ::fsync(fd.get()) != 0) return FromErrno("fsync", errno);
+    if (replaces && DurableFsync(fd.get()) != 0) return FromErrno("fsync", errno);
     return {};
   };
   Status status = make();
@@ -181,6 +161,11 @@ Result<Difference> Compare(const ObjectStore& store, const Hash& root, const std
     }
     if (*state == State::kChanged) difference.changed.push_back(entry);
     if (*state == State::kMissing) difference.missing.push_back(entry);
+    if (difference.changed.size() + difference.missing.size() > kMaxDifferences) {
+      return Invalid("more than " + std::to_string(kMaxDifferences) +
+                     " files and folders of the snapshot are not in " + ForTerminal(folder) +
+                     " as they were, which is more than is written at once");
+    }
     return {};
   }));
   return difference;
@@ -190,7 +175,7 @@ Status WriteEntry(const ObjectStore& store, const Entry& entry, const std::strin
   const std::string doing = "write " + ForTerminal(JoinPath(folder, entry.path));
   TENON_EXPECT_PEER(IsValidPath(entry.path), doing + ": not a path within a folder");
   TENON_TRY(const UniqueFd root, OpenFile(folder, O_RDONLY | O_DIRECTORY));
-  const UniqueFd parent = OpenParent(root.get(), entry.path, true);
+  const UniqueFd parent = OpenParentBelow(root.get(), entry.path, true);
   if (!parent.valid()) {
     if (errno == ELOOP || errno == ENOTDIR) {
       return Invalid(doing + ": a folder above it is a symlink or a file by now")

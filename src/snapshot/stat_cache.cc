@@ -219,7 +219,7 @@ Result<int64_t> FileSystemNow(const std::string& path) {
   const std::string clock = path + ".clock";
   auto fd = OpenFile(clock, O_WRONLY | O_CREAT, 0600);
   if (!fd.ok() && fd.error().kind == ErrorKind::kNotFound) {
-    TENON_TRY_VOID(MakeDirs(DirName(path)));
+    TENON_TRY_VOID(MakeDirs(DirName(path), 0700));
     fd = OpenFile(clock, O_WRONLY | O_CREAT, 0600);
   }
   if (!fd.ok()) return std::move(fd).error();

@@ -44,9 +44,9 @@ std::optional<std::pair<Hash, bool>> StoreFiles::ParseLarge(std::string_view two
 
 Status StoreFiles::MakeFolders() const {
   TENON_TRY_VOID(MakeDirs(folder_, 0700));
-  TENON_TRY_VOID(MakeDirs(packs()));
-  TENON_TRY_VOID(MakeDirs(objects()));
-  return MakeDirs(tmp());
+  TENON_TRY_VOID(MakeDirs(packs(), 0700));
+  TENON_TRY_VOID(MakeDirs(objects(), 0700));
+  return MakeDirs(tmp(), 0700);
 }
 
 Result<StoreFiles::Lock> StoreFiles::TakeLock(bool exclusive) const {

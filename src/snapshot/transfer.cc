@@ -11,8 +11,10 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "snapshot/le.h"
 #include "snapshot/pack.h"
+#include "snapshot/tree.h"
 
 namespace tenon::snapshot {
 namespace {
@@ -121,25 +123,73 @@ std::string ObjectReceiver::PathOf(const Hash& hash) const {
   return JoinPath(incoming_, hash.Hex());
 }
 
+void ObjectReceiver::Ask(const Hash& hash, uint64_t size) {
+  only_asked_ = true;
+  if (!asked_.emplace(hash, Asked{size, false}).second) return;
+  if (size < kLargeObject) asked_bytes_ += kEntryHead + size;
+}
+
+void ObjectReceiver::AskForNode(const Hash& hash) {
+  only_asked_ = true;
+  if (asked_.emplace(hash, Asked{kMaxNode, true}).second) asked_bytes_ += kEntryHead + kMaxNode;
+}
+
+std::optional<Hash> ObjectReceiver::StillAsked() const {
+  return asked_.empty() ? std::nullopt : std::optional(asked_.begin()->first);
+}
+
+Status ObjectReceiver::CheckAsked(const Hash& hash, uint64_t size) const {
+  if (!only_asked_) return {};
+  const auto asked = asked_.find(hash);
+  TENON_EXPECT_PEER(asked != asked_.end(),
+                    "object " + hash.Hex() + " was sent here, and nobody asked for it");
+  const bool fits = asked->second.node ? size <= asked->second.size : size == asked->second.size;
+  TENON_EXPECT_PEER(fits, "object " + hash.Hex() + " was sent with " + std::to_string(size) +
+                              " bytes; " + std::to_string(asked->second.size) + " were asked for");
+  return {};
+}
+
+void ObjectReceiver::Came(const Hash& hash) {
+  const auto asked = asked_.find(hash);
+  if (asked == asked_.end()) return;
+  if (asked->second.node || asked->second.size < kLargeObject) {
+    asked_bytes_ -= kEntryHead + asked->second.size;
+  }
+  asked_.erase(asked);
+}
+
 Status ObjectReceiver::Take(const json::Object& head, std::string_view body) {
+  const std::string op = json::GetString(head, "op");
+  const bool batch = op == "objects";
+  if (!batch && op != "piece") return Invalid("objects sent here: a frame that has none");
+  Piece piece;
+  // How much there may be is known before anything is unpacked.
+  uint64_t most = only_asked_ ? std::min<uint64_t>(kMaxBody, asked_bytes_) : kMaxBody;
+  if (!batch) {
+    const auto hash = Hash::FromHex(json::GetString(head, "hash"));
+    const int64_t offset = json::GetInt(head, "offset", -1),
+                  total = json::GetInt(head, "total", -1);
+    if (!hash || offset < 0 || total < 0 || offset > total) {
+      return Invalid("objects sent here: a piece that is none");
+    }
+    piece = {*hash, static_cast<uint64_t>(offset), static_cast<uint64_t>(total), {}};
+    TENON_TRY_VOID(CheckAsked(piece.hash, piece.total));
+    most = std::min<uint64_t>(kMaxBody, piece.total - piece.offset);
+  }
   std::string raw;
   if (json::GetBool(head, "zstd")) {
-    auto decompressed = Decompress(body, kMaxBody);
+    auto decompressed = Decompress(body, most);
     if (!decompressed.ok()) return Invalid("objects sent here: " + decompressed.error().message);
     raw = std::move(*decompressed);
     body = raw;
   }
-  if (body.size() > kMaxBody) return Invalid("objects sent here: too many bytes at once");
-  const std::string op = json::GetString(head, "op");
-  if (op == "objects") return TakeBatch(body);
-  if (op != "piece") return Invalid("objects sent here: a frame that has none");
-  const auto hash = Hash::FromHex(json::GetString(head, "hash"));
-  const int64_t offset = json::GetInt(head, "offset", -1), total = json::GetInt(head, "total", -1);
-  if (!hash || offset < 0 || total < 0 || offset > total ||
-      body.size() > static_cast<uint64_t>(total - offset)) {
-    return Invalid("objects sent here: a piece that is none");
+  if (body.size() > most) return Invalid("objects sent here: too many bytes at once");
+  if (body.empty() && (batch || piece.offset < piece.total)) {
+    return Invalid("objects sent here: a frame that brings nothing");
   }
-  return TakePiece({*hash, static_cast<uint64_t>(offset), static_cast<uint64_t>(total), body});
+  if (batch) return TakeBatch(body);
+  piece.bytes = body;
+  return TakePiece(piece);
 }
 
 Status ObjectReceiver::TakeBatch(std::string_view batch) {
@@ -150,7 +200,9 @@ Status ObjectReceiver::TakeBatch(std::string_view batch) {
     const uint32_t size = Load32(batch.data() + 32);
     batch.remove_prefix(kEntryHead);
     if (size > batch.size()) return Invalid("objects sent here: a batch cut short");
+    TENON_TRY_VOID(CheckAsked(hash, size));
     TENON_TRY_VOID(store_.PutAs(hash, batch.substr(0, size)));
+    Came(hash);
     batch.remove_prefix(size);
   }
   return Count(whole);
@@ -181,6 +233,12 @@ Result<std::unique_ptr<ObjectReceiver::Incoming>> ObjectReceiver::OpenIncoming(
   if (::ftruncate(incoming->fd.get(), static_cast<off_t>(piece.offset)) != 0) {
     return FromErrno("shorten " + path, errno);
   }
+  // Rather than to fill the disk with what can't be finished.
+  const uint64_t more = piece.total - piece.offset;
+  if (const auto free = FreeBytes(incoming_); free.ok() && more > *free) {
+    return Unavailable("object " + piece.hash.Hex() + ": " + HumanBytes(more) +
+                       " are to come, and the disk has room for " + HumanBytes(*free));
+  }
   std::string buffer(std::min<uint64_t>(piece.offset, kPiece), '\0');
   while (incoming->size < piece.offset) {
     TENON_TRY(const size_t got, ReadAt(incoming->fd.get(), buffer, incoming->size));
@@ -194,7 +252,11 @@ Result<std::unique_ptr<ObjectReceiver::Incoming>> ObjectReceiver::OpenIncoming(
 Status ObjectReceiver::TakePiece(const Piece& piece) {
   auto found = open_.find(piece.hash);
   if (found == open_.end()) {
-    if (store_.Keep(piece.hash, piece.total)) return {};
+    if (store_.Keep(piece.hash, piece.total)) {
+      // Somebody else has brought it meanwhile.
+      if (piece.offset + piece.bytes.size() == piece.total) Came(piece.hash);
+      return {};
+    }
     if (open_.size() >= kMaxOpen) return Invalid("objects sent here: too many at the same time");
     TENON_TRY(auto opened, OpenIncoming(piece));
     found = open_.emplace(piece.hash, std::move(opened)).first;
@@ -231,6 +293,7 @@ Status ObjectReceiver::Finish(const Piece& piece, std::unique_ptr<Incoming> inco
     TENON_TRY_VOID(store_.PutFile(incoming->fd.get(), piece.total));
     TENON_TRY_VOID(RemoveFile(path));
   }
+  Came(piece.hash);
   return Count(piece.total);
 }
 

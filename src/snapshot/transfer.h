@@ -12,8 +12,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -98,9 +100,18 @@ class ObjectReceiver {
   ObjectReceiver(ObjectStore& store, std::string incoming);
   ~ObjectReceiver();
 
+  // After the first of these calls nothing is taken but what was asked for, each object once and
+  // of exactly this size (a node: of at most kMaxNode bytes). For one who does not trust the
+  // sender: before anything is unpacked it is known how much there may be.
+  void Ask(const Hash& hash, uint64_t size);
+  void AskForNode(const Hash& hash);
+  // One that was asked for and has not come; nothing, if all have.
+  std::optional<Hash> StillAsked() const;
+
   // One frame. Objects that are there already are dropped silently. A body that decompresses to
-  // more than 64 MiB or not at all, a batch cut short, a piece that does not follow what is there:
-  // kInvalid. Full disk: kUnavailable, what came before stays.
+  // more than 64 MiB or not at all, a batch cut short, a frame that brings nothing, a piece that
+  // does not follow what is there: kInvalid. An object that was not asked for, or has another size:
+  // kCorrupt. Full disk: kUnavailable, what came before stays.
   Status Take(const json::Object& head, std::string_view body);
   // Makes everything taken so far visible to others and safe from a power cut.
   Status Flush();
@@ -110,6 +121,12 @@ class ObjectReceiver {
  private:
   struct Incoming;
   struct Piece;
+  struct Asked {
+    uint64_t size = 0;
+    bool node = false;  // then `size` is the most it may have
+  };
+  Status CheckAsked(const Hash& hash, uint64_t size) const;
+  void Came(const Hash& hash);
   Status TakeBatch(std::string_view batch);
   Status TakePiece(const Piece& piece);
   Result<std::unique_ptr<Incoming>> OpenIncoming(const Piece& piece) const;
@@ -121,6 +138,9 @@ class ObjectReceiver {
   std::string incoming_;
   std::map<Hash, std::unique_ptr<Incoming>> open_;
   uint64_t since_flush_ = 0;
+  bool only_asked_ = false;
+  std::unordered_map<Hash, Asked> asked_;
+  uint64_t asked_bytes_ = 0;  // that may still come in batches, their heads included
 };
 
 }  // namespace tenon::snapshot

@@ -405,6 +405,77 @@ TEST_F(Transfer, NonsenseIsRefused) {
   EXPECT_EQ(kind(PieceHead(hash, 0, 1u << 21), "x"), ErrorKind::kInvalid);
 }
 
+// One who has asked for certain objects takes no others, whatever they are.
+TEST_F(Transfer, ObjectsThatNobodyAskedForAreRefused) {
+  ObjectStore far = OpenStore(temp_ / "far");
+  ObjectReceiver receiver(far, temp_ / "incoming");
+  const std::string large = RandomBytes(kLargeObject + 10, 11);
+  receiver.Ask(Sha256Of("wanted"), 6);
+  receiver.Ask(Sha256Of(large), large.size());
+  const Hash other = Sha256Of("other");
+  EXPECT_EQ(receiver.Take({{"op", "objects"}}, Batch({{other, "other"}})).error().kind,
+            ErrorKind::kCorrupt);
+  EXPECT_EQ(receiver.Take(PieceHead(other, 0, 3u << 30), std::string(1000, 0)).error().kind,
+            ErrorKind::kCorrupt);
+  EXPECT_FALSE(far.Has(other));
+  EXPECT_FALSE(Exists((temp_ / "incoming") + "/" + other.Hex()));
+  EXPECT_TRUE(receiver.StillAsked().has_value());
+  ASSERT_TRUE(receiver.Take({{"op", "objects"}}, Batch({{Sha256Of("wanted"), "wanted"}})).ok());
+  ASSERT_TRUE(receiver.Take(PieceHead(Sha256Of(large), 0, large.size()), large).ok());
+  EXPECT_FALSE(receiver.StillAsked().has_value());
+  // Each comes once.
+  EXPECT_FALSE(receiver.Take({{"op", "objects"}}, Batch({{Sha256Of("wanted"), "wanted"}})).ok());
+  EXPECT_EQ(*far.Read(Sha256Of(large)), large);
+}
+
+TEST_F(Transfer, AskedForObjectsHaveTheSizeTheyWereAskedForWith) {
+  ObjectStore far = OpenStore(temp_ / "far");
+  ObjectReceiver receiver(far, temp_ / "incoming");
+  const std::string large = RandomBytes(2 * kLargeObject, 12);
+  const Hash hash = Sha256Of(large);
+  receiver.Ask(hash, large.size() - 1);
+  receiver.Ask(Sha256Of("small"), 4);
+  receiver.AskForNode(Sha256Of("node"));
+  EXPECT_EQ(receiver.Take(PieceHead(hash, 0, large.size()), large).error().kind,
+            ErrorKind::kCorrupt);
+  EXPECT_FALSE(Exists((temp_ / "incoming") + "/" + hash.Hex()));
+  EXPECT_EQ(receiver.Take({{"op", "objects"}}, Batch({{Sha256Of("small"), "small"}})).error().kind,
+            ErrorKind::kCorrupt);
+  EXPECT_TRUE(receiver.Take({{"op", "objects"}}, Batch({{Sha256Of("node"), "node"}})).ok());
+}
+
+// A few bytes that unpack to many are told by what was asked for, before they are unpacked.
+TEST_F(Transfer, BytesThatUnpackToMoreThanWasAskedForAreRefused) {
+  ObjectStore far = OpenStore(temp_ / "far");
+  ObjectReceiver receiver(far, temp_ / "incoming");
+  const Hash hash = Sha256Of("x");
+  receiver.Ask(hash, kLargeObject);
+  json::Object head = PieceHead(hash, 0, kLargeObject);
+  head["zstd"] = true;
+  EXPECT_FALSE(receiver.Take(head, Compress(std::string(60u << 20, 0))).ok());
+  EXPECT_FALSE(
+      receiver.Take({{"op", "objects"}, {"zstd", true}}, Compress(std::string(60u << 20, 0))).ok());
+  EXPECT_EQ(receiver.PartialBytes(hash), 0u);
+}
+
+TEST_F(Transfer, FramesThatBringNothingAreRefused) {
+  ObjectStore far = OpenStore(temp_ / "far");
+  ObjectReceiver receiver(far, temp_ / "incoming");
+  const Hash hash = Sha256Of("x");
+  receiver.Ask(hash, 2 * kLargeObject);
+  EXPECT_FALSE(receiver.Take({{"op", "objects"}}, "").ok());
+  EXPECT_FALSE(receiver.Take(PieceHead(hash, 0, 2 * kLargeObject), "").ok());
+}
+
+TEST_F(Transfer, AnObjectThatNoDiskHasRoomForIsNotBegun) {
+  ObjectStore far = OpenStore(temp_ / "far");
+  ObjectReceiver receiver(far, temp_ / "incoming");
+  const Hash hash = Sha256Of("x");
+  EXPECT_EQ(receiver.Take(PieceHead(hash, 0, uint64_t{1} << 60), "x").error().kind,
+            ErrorKind::kUnavailable);
+  EXPECT_EQ(receiver.PartialBytes(hash), 0u);
+}
+
 TEST_F(Transfer, AFullDiskKeepsWhatCameBefore) {
   const std::string bytes = RandomBytes(2 * kLargeObject, 8);
   const Hash hash = Sha256Of(bytes);

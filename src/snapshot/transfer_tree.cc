@@ -238,7 +238,7 @@ bool RenewMark(const ObjectStore& store, const std::string& complete, const Hash
 }
 
 Status AddMark(const std::string& complete, const Hash& root) {
-  TENON_TRY_VOID(MakeDirs(complete));
+  TENON_TRY_VOID(MakeDirs(complete, 0700));
   const auto lock = LockMarks(complete);
   if (!lock.ok()) return {};  // looked at in full every time, then
   auto made = OpenFile(JoinPath(complete, root.Hex()), O_WRONLY | O_CREAT, 0600);

@@ -2,6 +2,7 @@
 #include "snapshot/tree_read.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "snapshot/unpack.h"
@@ -16,18 +17,85 @@ std::string Child(std::string_view folder, std::string_view name) {
   return path;
 }
 
-Status WalkFolder(const ObjectStore& store, const Hash& folder, const std::string& path, int depth,
-                  const std::function<Status(const Entry&)>& visit) {
-  TENON_EXPECT_PEER(depth <= kMaxDepth, "tree nested too deep at " + path);
-  TENON_TRY(const FolderReader reader, FolderReader::Read(store, folder));
-  for (const NodeItem& item : reader.items()) {
-    const Entry entry = ToEntry(item, Child(path, item.name));
-    TENON_TRY_VOID(visit(entry));
-    if (entry.type != EntryType::kFolder) continue;
-    TENON_TRY_VOID(WalkFolder(store, entry.hash, entry.path, depth + 1, visit));
+// What the folders on one path may take together.
+constexpr uint64_t kMaxPathBytes = 64u << 20;
+
+// Adds to what is held as long as it lives.
+class Holding {
+ public:
+  Holding(uint64_t* held, uint64_t bytes) : held_(held), bytes_(bytes) { *held_ += bytes_; }
+  ~Holding() { *held_ -= bytes_; }
+  Holding(const Holding&) = delete;
+  Holding& operator=(const Holding&) = delete;
+
+ private:
+  uint64_t* held_;
+  uint64_t bytes_;
+};
+
+class Walker {
+ public:
+  Walker(const ObjectStore& store, const Hash& root,
+         const std::function<Status(const Entry&)>& visit)
+      : store_(store), root_(root), visit_(visit) {}
+
+  Status Folder(const Hash& folder, const std::string& path, int depth) {
+    TENON_EXPECT_PEER(depth <= kMaxDepth, "tree nested too deep at " + path.substr(0, kMaxName));
+    TENON_TRY(const FolderReader reader, FolderReader::Read(store_, folder));
+    const Holding holding(&held_, reader.held() + path.size());
+    TENON_EXPECT_PEER(held_ <= kMaxPathBytes, "the folders of a tree are too large to be walked");
+    for (const NodeItem& item : reader.items()) {
+      if (++visited_ == kCountFrom) TENON_TRY_VOID(CheckEntryCount(store_, root_));
+      const Entry entry = ToEntry(item, Child(path, item.name));
+      TENON_TRY_VOID(visit_(entry));
+      if (entry.type != EntryType::kFolder) continue;
+      TENON_TRY_VOID(Folder(entry.hash, entry.path, depth + 1));
+    }
+    return {};
   }
-  return {};
-}
+
+ private:
+  const ObjectStore& store_;
+  const Hash& root_;
+  const std::function<Status(const Entry&)>& visit_;
+  uint64_t visited_ = 0, held_ = 0;
+};
+
+// Counts the entries of folders, each folder once however often a tree names it.
+class Counter {
+ public:
+  explicit Counter(const ObjectStore& store) : store_(store) {}
+
+  Result<uint64_t> Count(const Hash& folder, int depth) {
+    if (const auto known = counts_.find(folder); known != counts_.end()) return known->second;
+    TENON_EXPECT_PEER(depth <= kMaxDepth, "tree nested too deep");
+    std::vector<Hash> below;
+    uint64_t count = 0;
+    {
+      TENON_TRY(const FolderReader reader, FolderReader::Read(store_, folder));
+      count = reader.items().size();
+      for (const NodeItem& item : reader.items()) {
+        if (item.type == EntryType::kFolder) below.push_back(item.hash);
+      }
+    }
+    const Holding holding(&held_, below.size() * sizeof(Hash));
+    TENON_EXPECT_PEER(held_ <= kMaxPathBytes, "the folders of a tree are too large to be counted");
+    for (const Hash& hash : below) {
+      TENON_TRY(const uint64_t more, Count(hash, depth + 1));
+      count += more;
+      TENON_EXPECT_PEER(count <= kMaxEntries,
+                        "the tree stands for more than " + std::to_string(kMaxEntries) +
+                            " files and folders, which is more than is written anywhere");
+    }
+    counts_[folder] = count;
+    return count;
+  }
+
+ private:
+  const ObjectStore& store_;
+  std::unordered_map<Hash, uint64_t> counts_;
+  uint64_t held_ = 0;
+};
 
 bool HasAll(const FolderReader& reader, const std::unordered_set<Hash>& out) {
   return std::all_of(reader.nodes().begin(), reader.nodes().end(),
@@ -37,16 +105,18 @@ bool HasAll(const FolderReader& reader, const std::unordered_set<Hash>& out) {
          });
 }
 
-Status ReachFolder(const ObjectStore& store, const Hash& folder, int depth,
+Status ReachFolder(const ObjectStore& store, const Hash& folder, int depth, uint64_t* held,
                    std::unordered_set<Hash>* out) {
   TENON_EXPECT_PEER(depth <= kMaxDepth, "tree nested too deep");
   TENON_TRY(const FolderReader reader, FolderReader::Read(store, folder));
+  const Holding holding(held, reader.held());
+  TENON_EXPECT_PEER(*held <= kMaxPathBytes, "the folders of a tree are too large to be walked");
   // A folder in `out` was reached before, unless it is there as the content of a file.
   if (out->contains(folder) && HasAll(reader, *out)) return {};
   for (const NodeItem& item : reader.items()) {
     if (item.type == EntryType::kFile) out->insert(item.hash);
     if (item.type == EntryType::kFolder) {
-      TENON_TRY_VOID(ReachFolder(store, item.hash, depth + 1, out));
+      TENON_TRY_VOID(ReachFolder(store, item.hash, depth + 1, held, out));
     }
   }
   // Last, so that a folder in `out` always has all below it there as well.
@@ -110,6 +180,8 @@ Status FolderReader::Add(const ObjectStore& store, const Hash& hash, int level) 
   TENON_TRY(LoadedNode loaded, LoadNode(store, hash));
   Node& node = loaded.node;
   nodes_.push_back(hash);
+  held_ += loaded.bytes->size() + node.items.size() * sizeof(NodeItem);
+  TENON_EXPECT_PEER(held_ <= kMaxFolderBytes, "a folder of a tree is too large to be read");
   TENON_EXPECT_PEER(level < 0 || (node.level == level && !node.items.empty()),
                     "tree node " + hash.Hex() + " of a wrong level");
   bytes_.push_back(std::move(loaded.bytes));
@@ -135,7 +207,12 @@ Status FolderReader::Add(const ObjectStore& store, const Hash& hash, int level) 
 
 Status Walk(const ObjectStore& store, const Hash& root,
             const std::function<Status(const Entry&)>& visit) {
-  return WalkFolder(store, root, "", 0, visit);
+  return Walker(store, root, visit).Folder(root, "", 0);
+}
+
+Status CheckEntryCount(const ObjectStore& store, const Hash& root) {
+  TENON_TRY_VOID(Counter(store).Count(root, 0));
+  return {};
 }
 
 Result<Entry> Find(const ObjectStore& store, const Hash& root, std::string_view path) {
@@ -159,7 +236,8 @@ Result<Entry> Find(const ObjectStore& store, const Hash& root, std::string_view 
 }
 
 Status Reachable(const ObjectStore& store, const Hash& root, std::unordered_set<Hash>* out) {
-  return ReachFolder(store, root, 0, out);
+  uint64_t held = 0;
+  return ReachFolder(store, root, 0, &held, out);
 }
 
 }  // namespace tenon::snapshot

@@ -23,6 +23,8 @@ class FolderReader {
   const std::vector<NodeItem>& items() const { return items_; }
   // The hashes of all its nodes, the folder's own first.
   const std::vector<Hash>& nodes() const { return nodes_; }
+  // Bytes of memory it takes, about; at most kMaxFolderBytes, else kCorrupt.
+  uint64_t held() const { return held_; }
 
  private:
   Status Add(const ObjectStore& store, const Hash& node, int level);
@@ -30,7 +32,17 @@ class FolderReader {
   std::vector<std::unique_ptr<std::string>> bytes_;
   std::vector<NodeItem> items_;
   std::vector<Hash> nodes_;
+  uint64_t held_ = 0;
 };
+
+// Some 300,000 entries.
+inline constexpr uint64_t kMaxFolderBytes = 48u << 20;
+
+// kCorrupt when the tree has more than kMaxEntries, each counted as often as it would be written.
+// Reads every node once.
+Status CheckEntryCount(const ObjectStore& store, const Hash& root);
+// From how many entries on a walk or an unpack asks for it: small trees need not be counted.
+inline constexpr uint64_t kCountFrom = 20'000;
 
 // A node as bytes and as decoded; the views in `node` point into `bytes`.
 struct LoadedNode {

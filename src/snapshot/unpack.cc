@@ -63,6 +63,8 @@ class Unpacker {
   UniqueFd root_fd_;
   uint32_t cleared_ = 0;  // mode bits that do not survive making a file here
   std::atomic<uint64_t> files_{0}, bytes_{0}, reflinked_{0};
+  std::atomic<uint64_t> entries_{0};
+  Hash tree_;
 };
 
 Error Unpacker::Failed(const Folder& folder, std::string_view name, Error error) const {
@@ -142,6 +144,10 @@ Status Unpacker::DoFolder(const std::shared_ptr<Folder>& folder, const Hash& has
 
 Status Unpacker::DoItems(const std::shared_ptr<Folder>& folder, size_t begin, size_t end) {
   uint64_t bytes = 0, files = 0;
+  const uint64_t before = entries_.fetch_add(end - begin);
+  if (before < kCountFrom && before + (end - begin) >= kCountFrom) {
+    TENON_TRY_VOID(CheckEntryCount(store_, tree_));
+  }
   for (size_t i = begin; i < end; ++i) {
     const NodeItem& item = folder->reader->items()[i];
     if (item.type == EntryType::kFolder) {
@@ -210,6 +216,7 @@ Status Unpacker::Done(std::shared_ptr<Folder> folder) {
 }
 
 Result<Unpacked> Unpacker::Run(const Hash& root) {
+  tree_ = root;
   TENON_TRY_VOID(Begin(root));
   TENON_TRY_VOID(pool_.Run(nullptr));
   Unpacked result;

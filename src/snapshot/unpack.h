@@ -32,13 +32,20 @@ struct Unpacked {
   uint64_t reflinked = 0;  // files
 };
 
+// A tree is made of nodes that may be named often, so a few kilobytes can stand for any number of
+// entries. No tree with more than this is written or walked to its end: kCorrupt, before much is
+// done.
+inline constexpr uint64_t kMaxEntries = 10'000'000;
+// And no more than this may have to be written by Compare()'s caller.
+inline constexpr uint64_t kMaxDifferences = 1'000'000;
+
 // Writes the tree into `folder`, which must be empty or absent. Names that would leave the folder
 // ("..", "/", through a symlink) are kCorrupt. Never hard links into the store.
 Result<Unpacked> Unpack(const ObjectStore& store, const Hash& root, const std::string& folder,
                         int threads = 0);
 
 // Every entry, folders before what is in them, names in byte order. Stops at the first Error of
-// `visit`.
+// `visit`. Memory is bounded by the folders on one path, and those by 64 MiB (kCorrupt beyond).
 Status Walk(const ObjectStore& store, const Hash& root,
             const std::function<Status(const Entry&)>& visit);
 
@@ -49,7 +56,8 @@ Result<Entry> Find(const ObjectStore& store, const Hash& root, std::string_view 
 Status Reachable(const ObjectStore& store, const Hash& root, std::unordered_set<Hash>* out);
 
 // Compares a folder with a tree, for restore: paths in the tree whose present contents differ, and
-// those that are not there. Files the tree does not know are not looked at.
+// those that are not there. Files the tree does not know are not looked at. kInvalid when there are
+// more than kMaxDifferences.
 struct Difference {
   std::vector<Entry> changed;
   std::vector<Entry> missing;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -14,6 +15,15 @@ constexpr uint64_t kWeightPerHelper = 256;
 int ThreadsFor(int asked) {
   if (asked > 0) return asked;
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
+}
+
+// An exception that left a helper's thread would end the program.
+Status RunTask(const std::function<Status()>& task) {
+  try {
+    return task();
+  } catch (const std::bad_alloc&) {
+    return Unavailable("there is not enough memory");
+  }
 }
 
 }  // namespace
@@ -51,7 +61,7 @@ void WorkPool::RunOne(std::unique_lock<std::mutex>* lock) {
   tasks_.pop_back();
   ++running_;
   lock->unlock();
-  Status status = task();
+  Status status = RunTask(task);
   task = nullptr;
   lock->lock();
   --running_;

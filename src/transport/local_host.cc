@@ -74,7 +74,7 @@ Result<CaptureResult> LocalHost::Run(const std::vector<std::string>& argv, const
 }
 
 Status LocalHost::PutFile(const std::string& path, std::string_view bytes, mode_t mode) {
-  TENON_TRY_VOID(MakeDirs(DirName(path)));
+  TENON_TRY_VOID(MakeDirs(DirName(path), 0700));
   return WriteFileAtomically(path, bytes, mode, Durability::kPowerLoss);
 }
 
@@ -85,7 +85,7 @@ Result<std::string> LocalHost::ReadFrom(const std::string& path, uint64_t offset
   struct stat held {};
   if (!read_fd_.valid() || read_path_ != path || ::fstat(read_fd_.get(), &held) != 0 ||
       held.st_ino != named.st_ino || held.st_dev != named.st_dev) {
-    TENON_TRY(read_fd_, OpenFile(path, O_RDONLY));
+    TENON_TRY(read_fd_, OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
     read_path_ = path;
   }
   uint64_t size = static_cast<uint64_t>(named.st_size);

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/waiting.h"
 #include "transport/askpass.h"
 #include "transport/ssh_words.h"
 
@@ -28,6 +29,7 @@ namespace {
 constexpr int kPipeBytes = 1 << 20;
 constexpr int kConnectMs = 60'000;  // for a login, not counting the user's time to answer
 constexpr int kLockMs = 60'000;     // to wait for another process that logs in
+constexpr int64_t kLoginStoppedUs = 5'000'000;
 constexpr int kGoodbyeMs = 5'000;
 constexpr int64_t kEnoughUs = 1'000'000;
 constexpr size_t kMaxControlPath = 90;  // ssh binds a longer name first; 107 is the end
@@ -414,6 +416,28 @@ void Ssh::ShareNoMore() { impl_->share_no_more = true; }
 
 bool Ssh::Shared() const { return impl_->may_share && ConnectsTo(target_.control_path); }
 
+void Ssh::WakeShared() const {
+  if (!Shared()) return;
+  // It has the words that StartShared() gave it, or calls itself "ssh: PATH [mux]".
+  const std::string zero(1, '\0');
+  const std::string path = zero + "ControlPath=" + AsValue(target_.control_path) + zero;
+  const std::string master = zero + "-M" + zero;
+  const std::string title = "ssh: " + target_.control_path + " [mux]";
+  const auto names = ListDir("/proc");
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto words = ReadFile("/proc/" + name + "/cmdline", 65536);
+    if (!words.ok()) continue;
+    const bool ours =
+        words->find(path) != std::string::npos && words->find(master) != std::string::npos;
+    if (!ours && !words->starts_with(title)) continue;
+    const pid_t pid = static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10));
+    if (!IsStopped(pid) || ::kill(pid, SIGCONT) != 0) continue;
+    TellWait("the ssh that keeps the connection to " + ForTerminal(target_.address) + " (process " +
+             name + ") was stopped; it goes on now");
+  }
+}
+
 Status Ssh::Connect(bool* fresh) {
   if (fresh != nullptr) *fresh = false;
   TENON_TRY_VOID(CheckPinned(target_));
@@ -421,12 +445,22 @@ Status Ssh::Connect(bool* fresh) {
   const std::string lock_file = target_.control_path + ".lock";
   const int64_t began = SystemClock().MonotonicUs();
   Result<FileLock> lock = FileLock::Take(lock_file, false);
-  bool waited = false;
+  bool waited = false, looked = false;
   while (!lock.ok() && lock.error().kind == ErrorKind::kUnavailable) {
     waited = true;
     if (Shared()) return {};
+    if (!looked && SystemClock().MonotonicUs() - began > kLoginStoppedUs) {
+      looked = true;
+      const auto holder = FindLockHolder(lock_file);
+      if (holder && holder->stopped) return LockedByStopped(lock_file, *holder);
+      TellWait("waiting for " + (holder ? holder->Describe() : "another process") +
+               ", which is logging in to " + ForTerminal(target_.address));
+    }
     if (SystemClock().MonotonicUs() - began > int64_t{kLockMs} * 1000) {
-      return Unavailable("another process has been logging in to " + ForTerminal(target_.address) +
+      const auto holder = FindLockHolder(lock_file);
+      if (holder && holder->stopped) return LockedByStopped(lock_file, *holder);
+      return Unavailable((holder ? holder->Describe() : "another process") +
+                         " has been logging in to " + ForTerminal(target_.address) +
                          " for a minute; not waiting any longer");
     }
     Sleep(10'000);

@@ -85,6 +85,8 @@ class Ssh {
   // Ends the shared connection, if there is one.
   void Disconnect();
   bool Shared() const;  // it stands, as far as the socket tells
+  // The process that keeps it answers nobody while it is stopped. Lets it go on.
+  void WakeShared() const;
 
   // A command on the host, by an ssh process of ours: sent as one line, which the login shell there
   // understands whatever it is (see QuoteForAnyShell).

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/waiting.h"
 #include "transport/ssh_words.h"
 
 namespace tenon::transport {
@@ -21,6 +22,11 @@ namespace {
 constexpr size_t kHashDigits = 16;
 // For an answer that costs the host next to nothing.
 constexpr int64_t kAnswerUs = 60'000'000;
+// After so long a wait is told of.
+constexpr int64_t kTellUs = 15'000'000;
+// After so long without a greeting it is looked whether the process that keeps the connection is
+// stopped.
+constexpr int64_t kMasterUs = 3'000'000;
 // Without anything moving while we send.
 constexpr int64_t kSendUs = 60'000'000;
 constexpr int kBootstrapMs = 60'000;
@@ -42,10 +48,11 @@ look() {
   mkdir -p "$1/bin" 2>/dev/null || { echo "tried=$1: it cannot be made"; return 1; }
   [ -O "$1" ] && { [ "$2" = any ] || [ ! -L "$1" ]; } ||
     { echo "tried=$1: it belongs to somebody else"; return 1; }
+  [ -w "$1/bin" ] || { echo "tried=$1: it cannot be written"; return 1; }
   try="$1/bin/.try.$$"
   echo : >"$try" 2>/dev/null && [ -s "$try" ] ||
     { rm -f "$try"; echo "full=$1"; return 0; }
-  chmod 700 "$try"
+  chmod 700 "$try"; [ -n "$asked" ] || chmod go-rwx "$1"
   if "$try" 2>/dev/null; then rm -f "$try"; else
     rm -f "$try"; echo "tried=$1: programs may not be started there (noexec)"; return 1
   fi
@@ -192,7 +199,7 @@ Status SshHost::Push(const AgentProgram& program) {
       .WithHint(wrong_kind ? "it calls itself " + ForTerminal(options_.machine) +
                                  ", but does not start programs for that kind of machine"
                            : "is there room on its disk? `tenon host clean` gives back what old "
-                             "runs took");
+                             "runs took; tenonDirectory in the .compute file names another folder");
 }
 
 Error SshHost::DidNotRunShell(const CaptureResult& found) const {
@@ -314,8 +321,15 @@ Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
   for (;;) {
     const int64_t greet_by =
         agent_->greeted() || pushed_ ? deadline : started_us_ + options_.greet_us;
-    auto frame = agent_->Receive(
-        std::max<int64_t>(std::min(deadline, greet_by) - SystemClock().MonotonicUs(), 0));
+    const bool look = !agent_->greeted() && !looked_at_master_;
+    const int64_t look_by = look ? started_us_ + kMasterUs : deadline;
+    auto frame = agent_->Receive(std::max<int64_t>(
+        std::min({deadline, greet_by, look_by}) - SystemClock().MonotonicUs(), 0));
+    if (look && frame.ok() && !*frame && SystemClock().MonotonicUs() >= look_by) {
+      looked_at_master_ = true;
+      ssh_.WakeShared();
+      continue;
+    }
     if (agent_->greeted()) {
       unheard_.clear();
       has_heard_ = true;
@@ -375,7 +389,11 @@ Result<CaptureResult> SshHost::Run(const std::vector<std::string>& argv, const s
   TENON_TRY_VOID(Send(RunRequest(argv, timeout_ms), input));
   // A link that is dead is noticed by ssh itself.
   const int64_t wait = timeout_ms == 0 ? INT64_MAX / 4 : int64_t{timeout_ms} * 1000 + kAnswerUs;
-  TENON_TRY(const Frame answer, Receive(wait));
+  TENON_TRY(auto early, Next(std::min(wait, kTellUs)));
+  if (early) return ToCaptureResult(*early);
+  TellWait(Describe() + " is connected and has not answered for " + HumanDuration(kTellUs) +
+           "; waiting for it");
+  TENON_TRY(const Frame answer, Receive(wait - kTellUs));
   return ToCaptureResult(answer);
 }
 
@@ -390,6 +408,8 @@ Result<std::string> SshHost::ReadFrom(const std::string& path, uint64_t offset, 
       Frame answer,
       Ask({{"op", "read"}, {"path", json::EncodeBytes(path)}, {"offset", offset}, {"max", max}}, {},
           kAnswerUs));
+  TENON_EXPECT_PEER(answer.body.size() <= max,
+                    "the host sends more of " + ForTerminal(path) + " than was asked for");
   return std::move(answer.body);
 }
 

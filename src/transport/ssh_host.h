@@ -105,8 +105,9 @@ class SshHost : public Host, public FrameLink {
   bool has_heard_ = false, has_sent_ = false;
   bool streaming_ = false;  // a `follow` is under way, whose frames are no answers
   int64_t started_us_ = 0;  // the agent; by the monotonic clock
-  int refusals_ = 0;        // in a row, of a machine that is up
-  bool pushed_ = false;     // by this object: a second time would not help
+  bool looked_at_master_ = false;
+  int refusals_ = 0;     // in a row, of a machine that is up
+  bool pushed_ = false;  // by this object: a second time would not help
 };
 
 }  // namespace tenon::transport

@@ -55,6 +55,7 @@ def test_an_orderly_tree_passes(tree, tmp_path):
     ("src/run/bad.cc", "#include <openssl/sha.h>", "library: <openssl/sha.h>"),
     ("src/cli/bad.cc", "  int x = ::rename(a, b);", "raw call: rename()"),
     ("src/cli/bad.cc", "  if (fsync(fd) != 0) return;", "raw call: fsync()"),
+    ("src/snapshot/bad.cc", "  ::syncfs(fd);", "raw call: syncfs()"),
     ("src/run/bad.cc", "#include <iostream>", "runner: <iostream>"),
     ("src/other/bad.cc", "int x;", "layer: other is not in"),
 ])

@@ -12,6 +12,7 @@ from e2e import harness
 from hosts import engine as engines
 from hosts import sshd as sshds
 from hosts.docker_runs import EngineTenon, Runs, usable
+from hosts.quiet import QuietMachine
 from hosts.ssh_runs import SshRuns
 
 
@@ -63,9 +64,17 @@ def sshd_with():
 
 
 @pytest.fixture
-def sshd(sshd_with):
+def quiet():
+    """What the usual server's machine looks like to a runner that asks whether it is idle."""
+    made = QuietMachine()
+    yield made
+    made.remove()
+
+
+@pytest.fixture
+def sshd(sshd_with, quiet):
     """A real sshd on 127.0.0.1 as most machines have it."""
-    return sshd_with()
+    return sshd_with(SetEnv=" ".join(f"{k}={v}" for k, v in quiet.variables.items()))
 
 
 @pytest.fixture

@@ -334,8 +334,8 @@ def remove_cgroups(home):
     """What a runner that was killed could not remove itself, and nobody looked after."""
     for spec in Path(home).glob("runs/*/spec.json"):
         try:
-            key = json.loads(spec.read_text())["spec"]["key"]
-        except (OSError, ValueError, KeyError):
+            key = json.loads(read_if_there(spec))["spec"]["key"]
+        except (OSError, ValueError, KeyError, TypeError):
             continue
         for folder in cgroups_called(f"tenon-{key}"):
             try:

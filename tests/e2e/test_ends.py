@@ -224,7 +224,7 @@ def test_control_groups_of_killed_runs_are_removed_by_who_looks_next(runner, loo
     os.kill(script, signal.SIGKILL)
     kill_runner(run)
     wait_until(lambda: not alive(script), 20, "the script's end")
-    assert groups(run.spec["key"])
+    # A runner of another test, which looks everywhere, may have been here already.
     live = runner.start("import time\nprint('up', flush=True)\ntime.sleep(600)\n")
     live.wait_for_output(b"up\n")
     if look == "recover":

@@ -277,13 +277,14 @@ class SmallDisk:
         path.mkdir(parents=True)
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(path)], check=True)
 
-    def fill(self):
+    def fill(self, leave=0):
         with open(self.path / "filler", "wb", buffering=0) as f:
             try:
                 while True:
                     f.write(b"x" * 4096)
             except OSError:
                 pass
+            f.truncate(f.tell() - leave)
 
     def free(self):
         (self.path / "filler").unlink()
@@ -301,6 +302,74 @@ def small_disk(tenon, tmp_path):
     yield disk
     tenon.cleanup()
     disk.unmount()
+
+
+KEEPER = """
+import os, time
+open("outputs/model.bin", "wb").write(os.urandom(3_000_000))
+print("begin", flush=True)
+while not os.path.exists({go!r}): time.sleep(0.02)
+"""
+
+
+def cannot_be_collected(tenon, project, disk, end):
+    """(project, run id): a run whose outputs find no room in the store; all else does. `end`: what ends the script."""
+    go = tenon.scratch / "go"
+    folder = project(KEEPER.format(go=str(go)))
+    watcher = tenon.start("submit", "main.py", cwd=folder)
+    watcher.wait_for("begin")
+    disk.fill(leave=1_000_000)
+    end(go)
+    done = watcher.wait()
+    run = last(tenon, folder)
+    assert "could not be collected" in run["properties"]["Reason"], (run, repr(done))
+    return folder, run["run_id"]
+
+
+def kept_by_every_cleaner(tenon, folder, run_id):
+    model = tenon.home / "runs" / run_id / "work/outputs/model.bin"
+    whole = model.read_bytes()
+    told = tenon.json("gc", "--keep-work", "0s", "-o", "json", cwd=folder)
+    assert [k["name"] for k in told["kept"]] == [run_id] and "runs collect" in told["kept"][0]["why"], told
+    cleaned = tenon.run("experiment", "clean", "-t", "local", "--yes", cwd=folder).ok()
+    assert run_id in cleaned.err and "collected" in cleaned.err, repr(cleaned)
+    refused = tenon.run("runs", "delete", run_id, cwd=folder)
+    assert refused.code != 0 and "--force" in refused.err and "runs collect" in refused.err, repr(refused)
+    assert model.read_bytes() == whole
+    return whole
+
+
+@needs_root
+@pytest.mark.parametrize("how", ["ended", "canceled", "runner killed"])
+def test_outputs_that_could_not_be_collected_are_kept_until_they_are(tenon, project, small_disk, how):
+    ways = {"ended": lambda go: go.write_text(""), "canceled": lambda _: os.kill(runner_pid(tenon), signal.SIGTERM),
+            "runner killed": lambda _: kill_runner(tenon)}
+    folder, run_id = cannot_be_collected(tenon, project, small_disk, ways[how])
+    whole = kept_by_every_cleaner(tenon, folder, run_id)
+    got = tenon.scratch / "got"
+    missing = tenon.run("history", "download", "-r", run_id, "-d", got, cwd=folder)
+    assert missing.code != 0 and "collect" in missing.err, repr(missing)
+    assert not (got / "outputs").exists() and (got / "driver_log").exists()
+    small_disk.free()
+    kept_by_every_cleaner(tenon, folder, run_id)
+    assert "1 file" in tenon.run("runs", "collect", run_id, cwd=folder).ok().out
+    tenon.run("runs", "collect", run_id, cwd=folder).ok()
+    tenon.run("history", "download", "-r", run_id, "-d", got, "--overwrite", cwd=folder).ok()
+    assert (got / "outputs/model.bin").read_bytes() == whole
+    tenon.run("gc", "--keep-work", "0s", cwd=folder).ok()
+    assert not (tenon.home / "runs" / run_id / "work").exists()
+    tenon.run("history", "rebuild").ok()
+    assert "outputs/model.bin" in last(tenon, folder)["attachments"]
+    tenon.run("runs", "delete", run_id, cwd=folder).ok()
+
+
+@needs_root
+def test_a_download_collects_what_could_not_be_collected(tenon, project, small_disk):
+    folder, run_id = cannot_be_collected(tenon, project, small_disk, lambda go: go.write_text(""))
+    small_disk.free()
+    got = tenon.scratch / "got"
+    tenon.run("history", "download", "-r", run_id, "-d", got, cwd=folder).ok()
+    assert (got / "outputs/model.bin").stat().st_size == 3_000_000
 
 
 @needs_root

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from e2e import harness
+from e2e import harness, journal_py
 from e2e.runner_harness import Runner, RunnerError, alive
 from hosts.agent import Agent, batch
 
@@ -16,8 +16,9 @@ DAY_US = 24 * 3600 * 1_000_000
 
 
 @pytest.fixture
-def runner(tmp_path):
+def runner(tmp_path, quiet):
     made = Runner(tmp_path / "root" / "host", tmp_path)
+    made.extra_env = dict(quiet.variables)
     yield made
     with_watcher = made.home / "idle.json"
     if with_watcher.exists():
@@ -203,6 +204,82 @@ def test_the_watcher_waits_for_runs_and_outlives_hang_ups(runner, tmp_path):
     (tmp_path / "go").touch()
     run.wait()
     harness.wait_until(lambda: (tmp_path / "stopped").exists(), 30, "the command")
+
+
+def test_a_gpu_process_or_a_login_of_anybody_keeps_the_machine_on(runner, quiet, tmp_path):
+    quiet.log_in(77)
+    quiet.use_gpu(4711)
+    assert watch(runner, after_us=300_000, command=f"date >{tmp_path}/stopped")["watching"]
+    looks = look_counter(runner)
+    busy = ["GPU 1 is used by process 4711 (python) of ann", "ann is logged in on pts/3 (bash)"]
+    told = watch(runner, look=True)
+    assert sorted(told["busy"]) == busy and told["idle_since_us"] == 0 and told["watching"]
+    assert sorted(hosted(runner, look=True)["busy"]) == busy
+    quiet.end(77)
+    looks()
+    assert not (tmp_path / "stopped").exists() and watchers(runner)
+    assert watch(runner, look=True)["busy"] == busy[:1]
+    quiet.end(4711)
+    harness.wait_until(lambda: (tmp_path / "stopped").exists(), 60, "the command")
+
+
+def look_counter(runner):
+    """A function that waits until the watcher has looked several times more: it reads its orders for each."""
+    [pid] = watchers(runner)
+
+    def reads():
+        with open(f"/proc/{pid}/io", encoding="ascii") as file:
+            return int(next(line for line in file if line.startswith("syscr")).split()[1])
+
+    def wait():
+        before = reads()
+        harness.wait_until(lambda: reads() > before + 60, 60, "more looks")
+
+    return wait
+
+
+def test_a_watcher_is_not_kept_on_by_itself_or_by_who_asks(runner, tmp_path):
+    watch(runner, after_us=300_000, command=f"date >{tmp_path}/stopped")
+    assert watch(runner, look=True)["busy"] == []
+    harness.wait_until(lambda: (tmp_path / "stopped").exists(), 60, "the command")
+
+
+def test_outputs_that_are_not_collected_outlive_the_policy(runner):
+    """Their folder is older than anything is kept; only `force` removes them, and only by name or with all."""
+    run = runner.start("open('outputs/model', 'w').write('the only copy')\nraise SystemExit(3)\n")
+    run.wait()
+    # As a runner leaves it that could not collect, of a version that does not say so.
+    journal_py.hide(run.segment, "artifacts")
+    age_all(runner.home / "runs", 40)
+    told = hosted(runner, clean=True, keep_us=0)
+    assert told["removed"] == [] and "collected" in told["kept"][0]["why"] and told["runs"][0]["outputs_left"]
+    assert hosted(runner, remove=[run.id])["removed"] == []
+    assert (run.folder / "work/outputs/model").read_text() == "the only copy"
+    assert run.ask("collect") == {"collected": True, "left": 0}
+    assert run.ask("collect") == {"collected": False, "left": 0}
+    assert [a["path"] for r in run.journal().records if r.type == "artifacts" for a in r.json["files"]] == ["outputs/model"]
+    assert hosted(runner, clean=True, keep_us=0)["removed"] == [run.id]
+
+
+def test_a_run_that_had_nothing_to_collect_is_done_with_it(runner):
+    """The end says that outputs were left, and there are none."""
+    run = runner.start("open('outputs/model', 'w').write('x')\nraise SystemExit(3)\n")
+    run.wait()
+    journal_py.hide(run.segment, "artifacts")
+    (run.folder / "work/outputs/model").unlink()
+    (run.folder / "work/outputs/closed").mkdir()
+    assert run.ask("collect") == {"collected": True, "left": 0}
+    assert run.ask("collect") == {"collected": False, "left": 0}
+
+
+def test_runs_that_are_not_named_follow_the_machines_own_policy(runner):
+    ours, theirs = runner.start("print(1)"), runner.start("print(2)")
+    for run in (ours, theirs):
+        run.wait()
+    told = hosted(runner, clean=True, keep_us=0, only=[ours.id])
+    assert told["removed"] == [ours.id] and [r["run_id"] for r in told["runs"]] == [theirs.id]
+    assert hosted(runner, clean=True, keep_us=0, only=[])["removed"] == []
+    assert hosted(runner, clean=True, keep_us=0)["removed"] == [theirs.id]
 
 
 def test_setup_lines_make_the_environment(runner):

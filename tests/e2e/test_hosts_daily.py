@@ -99,6 +99,85 @@ def test_host_clean_gives_space_back_and_keeps_what_is_recorded_here(far):
     assert "kept" in far.tenon.run("logs", run_id, cwd=folder).ok().out
 
 
+def ended_alone(far, folder):
+    """The id of a run that has ended on the machine while nobody here heard of it."""
+    done = far.tenon.run("submit", "-a", "-c", "far", "main.py", cwd=folder).ok()
+    run_id = far.last(folder)["run_id"]
+    assert run_id in done.out
+    wait_until(lambda: not far.runners(), what="the end of the runner")
+    return run_id
+
+
+def test_cleaning_a_machine_fetches_the_ends_of_our_runs_first(far, tmp_path):
+    folder = far.attached("open('outputs/model.bin', 'wb').write(b'x' * 3000)\nprint('kept')\n")
+    run_id = ended_alone(far, folder)
+    gone = far.tenon.json("host", "clean", "far", "--all", "--yes", "--json", cwd=folder)
+    assert gone["runs"] == [run_id] and run_id not in [k["name"] for k in gone["kept"]] and far.far_runs() == []
+    assert far.last(folder)["status"] == "Completed"
+    assert far.tenon.run("logs", run_id, cwd=folder).ok().out == "kept\n"
+    far.tenon.run("history", "download", "-r", run_id, "-d", tmp_path / "got", cwd=folder).ok()
+    assert (tmp_path / "got/outputs/model.bin").stat().st_size == 3000
+
+
+def test_a_run_whose_outputs_cannot_be_fetched_is_not_cleaned_away(far):
+    folder = far.attached("open('outputs/model.bin', 'wb').write(b'x' * 3_000_000)\n")
+    run_id = ended_alone(far, folder)
+    # A file where the parts of large objects go: nothing can be received.
+    incoming = far.tenon.home / "incoming"
+    assert not incoming.exists()
+    objects = far.tenon.home / "objects"
+    kept = objects.rename(far.tenon.home / "objects-away")
+    objects.write_text("")
+    refused = far.tenon.json("host", "clean", "far", "--all", "--yes", "--json", cwd=folder)
+    assert refused["runs"] == [] and [k["name"] for k in refused["kept"]] == [run_id], refused
+    assert len(far.far_runs()) == 1
+    objects.unlink()
+    kept.rename(objects)
+    assert far.tenon.json("host", "clean", "far", "--all", "--yes", "--json", cwd=folder)["runs"] == [run_id]
+    assert far.last(folder)["status"] == "Completed"
+
+
+def test_runs_that_another_client_has_not_fetched_are_kept_unless_forced(far):
+    folder = far.attached("print('theirs')\n")
+    run_id = ended_alone(far, folder)
+    with far.somebody_else(folder) as (other, copy):
+        told = other.run("host", "clean", "far", "--all", "--yes", cwd=copy).ok()
+        assert run_id in told.err and "--force" in told.err and len(far.far_runs()) == 1, repr(told)
+        assert far.tenon.run("status", run_id, cwd=folder).ok()
+        # One that was taken over may go.
+        other.run("runs", "fetch", "-t", "far", run_id, cwd=copy).ok()
+        assert other.json("host", "clean", "far", "--all", "--yes", "--json", cwd=copy)["runs"] == [run_id]
+        second = ended_alone(far, folder)
+        forced = other.json("host", "clean", "far", "--all", "--yes", "--force", "--json", cwd=copy)
+        assert forced["runs"] == [second] and forced["forced"] == [second]
+    assert far.last(folder)["run_id"] == second
+
+
+def test_outputs_that_nobody_may_read_are_kept_there_until_they_are_collected(far, tmp_path):
+    """Not by a script that is the user: somebody else has put a file there."""
+    go = far.user.home / "go"
+    folder = far.attached(waiter(go))
+    watcher = far.start(folder)
+    watcher.wait_for("begin")
+    [outputs] = far.far_files("work/outputs")
+    (outputs / "closed").write_text("the only copy")
+    (outputs / "closed").chmod(0)
+    far.user.write("go", "")
+    done = watcher.wait(60)
+    run_id = far.last(folder)["run_id"]
+    assert "could not be read" in done.err or "can't be read" in done.err, repr(done)
+    missing = far.tenon.run("history", "download", "-r", run_id, "-d", tmp_path / "got", cwd=folder)
+    assert missing.code != 0 and (tmp_path / "got/outputs/partial.txt").read_text() == "kept", repr(missing)
+    for words in (("experiment", "clean", "-t", "far", "--yes"), ("host", "clean", "far", "--all", "--yes")):
+        kept = far.tenon.run(*words, cwd=folder).ok()
+        assert run_id in kept.err and (outputs / "closed").exists(), repr(kept)
+    (outputs / "closed").chmod(0o644)
+    assert "2 files" in far.tenon.run("runs", "collect", run_id, cwd=folder).ok().out
+    far.tenon.run("history", "download", "-r", run_id, "-d", tmp_path / "got", "--overwrite", cwd=folder).ok()
+    assert (tmp_path / "got/outputs/closed").read_text() == "the only copy"
+    assert far.tenon.json("host", "clean", "far", "--all", "--yes", "--json", cwd=folder)["runs"] == [run_id]
+
+
 def test_a_machine_is_found_by_name_and_id_from_anywhere(far, tmp_path):
     folder = far.attached()
     [host] = far.tenon.json("host", "list", "--json", cwd=folder)
@@ -286,7 +365,7 @@ def get(url):
 def site(far, address, port):
     """A page that says "there", on the host."""
     far.user.write("site/index.html", "there")
-    words = ["python3", "-m", "http.server", "-b", address, "-d", far.user.home / "site", str(port)]
+    words = ["/usr/bin/python3", "-m", "http.server", "-b", address, "-d", far.user.home / "site", str(port)]
     server = subprocess.Popen([*far.user.prefix(), *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield
@@ -396,6 +475,28 @@ def test_exec_takes_the_name_of_a_target_where_there_is_no_such_run(far):
 def with_idle(folder, after, command):
     compute = folder / "aml_config/far.compute"
     compute.write_text(compute.read_text().rstrip("\n") + f"\nwhenIdle:\n  after: {after}\n  run: {command}\n")
+
+
+def test_a_machine_with_another_run_or_a_login_is_not_called_idle(far, quiet):
+    go = far.user.home / "go"
+    folder = far.attached(waiter(go))
+    first = far.start(folder)
+    first.wait_for("begin")
+    going = far.last(folder)["run_id"]
+    (folder / "main.py").write_text("print('short')\n")
+    done = far.submit(folder).ok()
+    assert "idle since now" not in done.err and f"far is still on: the run {going} goes on" in done.err, repr(done)
+    far.user.write("go", "")
+    first.wait(60).ok()
+    wait_until(lambda: not far.runners(), what="the end of the runner")
+    quiet.log_in()
+    quiet.use_gpu()
+    for words in (("host", "idle", "far"), ("host", "show", "far"), ("host", "list", "--look")):
+        told = far.tenon.run(*words, cwd=folder).ok()
+        for what in ("GPU 1 is used by process 4711 (python) of ann", "ann is logged in on pts/3 (bash)"):
+            assert what in told.out + told.err, repr(told)
+    [host] = far.tenon.json("host", "list", "--look", "--json", cwd=folder)
+    assert host["idle_since_us"] == 0 and len(host["busy"]) == 2
 
 
 def test_data_that_is_sent_is_work(far, tmp_path):

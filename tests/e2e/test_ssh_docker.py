@@ -183,6 +183,21 @@ def test_clean_removes_what_runs_left_there(gpu_less):
     assert gpu_less.engine.leftovers() == []
 
 
+def test_the_refusal_of_a_gpu_names_the_machine_and_the_line(gpu_less):
+    """Read on the client, "this machine" would be another one."""
+    folder = small(gpu_less, "print('ran')\n")
+    compute = folder / "aml_config/far.compute"
+    lines = [line for line in compute.read_text().splitlines() if not line.startswith("nvidiaDocker")]
+    compute.write_text("\n".join([*lines, "nvidiaDocker: true"]) + "\n")
+    done = gpu_less.submit(folder)
+    assert done.code == 125 and f"aml_config/far.compute:{len(lines) + 1}: nvidiaDocker: true" in done.err, repr(done)
+    assert f"{os.uname().nodename} (target far) has no NVIDIA GPU" in done.err and "this machine" not in done.err, repr(done)
+    reason = gpu_less.last(folder)["properties"]["Reason"]
+    assert "far.compute" in reason and os.uname().nodename in reason
+    asked = gpu_less.submit(folder, "--gpus", "1", "main.py")
+    assert asked.code == 125 and "--gpus 1" in asked.err and os.uname().nodename in asked.err, repr(asked)
+
+
 def test_nobody_may_use_the_engine_is_told_with_the_fix(engine, sshd_with, far_on):
     """Not in its group, no sudo."""
     server = sshd_with(SetEnv=f"DOCKER_HOST=unix://{engine.socket}")

@@ -43,6 +43,9 @@ def usable(engine):
     except (engines.Unusable, images.Missing) as why:
         engine.close()
         pytest.skip(str(why))
+    except BaseException:
+        engine.close()
+        raise
     yield engine
     engine.close()
 

@@ -12,6 +12,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -72,7 +73,8 @@ class PodmanEngine(Engine):
                 " && ".join(mounts) + ' && exec "$@"', "sh", *command]
 
     def _as_user(self, command):
-        """The user's name, ranges and devices are there for the command only."""
+        """The user's name, ranges and devices are there for the command only. The whole of /etc is another one: a file that
+        is mounted over a single one goes when somebody else's `useradd` replaces that."""
         files = {}
         try:
             name = pwd.getpwuid(self.uid).pw_name
@@ -80,12 +82,15 @@ class PodmanEngine(Engine):
             name = "tenonpod"
             files = {"passwd": f"{name}:x:{self.uid}:{self.uid}::{self.folder}/home:/bin/sh\n", "group": f"{name}:x:{self.uid}:\n"}
         files |= {"subuid": f"{name}:{FIRST}:{COUNT}\n", "subgid": f"{name}:{FIRST}:{COUNT}\n"}
-        mounts = []
+        # A new one for each service: containers of an earlier one go on with theirs.
+        etc = Path(tempfile.mkdtemp(prefix="etc-", dir=self.folder))
+        # A lock of somebody else's may be gone before it is copied.
+        subprocess.run(["cp", "-a", "/etc/.", etc], check=False, stderr=subprocess.DEVNULL)
         for name, line in files.items():
-            made = self.folder / name
-            made.write_text(Path("/etc", name).read_text() + line)
+            made = etc / name
+            made.write_text(made.read_text() + line)
             made.chmod(0o644)
-            mounts.append(f"mount --bind {made} /etc/{name}")
+        mounts = [f"mount --bind {etc} /etc"]
         # Open to everybody on an ordinary machine, and not on a few.
         for name, numbers in (("net/tun", (10, 200)), ("fuse", (10, 229))):
             made = self.folder / name.replace("/", "-")

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/print.h"
+#include "cli/terminal_reporter.h"
+#include "engine/outputs.h"
+#include "engine/runs.h"
+
+namespace tenon::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> runs;
+};
+
+Result<int> Act(Session& session, const Options& options) {
+  std::vector<std::string> ids;
+  for (const std::string& name : options.runs) {
+    TENON_TRY(std::string id, session.ResolveRun(name));
+    ids.push_back(std::move(id));
+  }
+  TENON_TRY(engine::Context * context, session.Context());
+  json::Array done;
+  std::optional<Error> first;
+  for (const std::string& id : ids) {
+    TerminalReporter reporter({.show_output = false});
+    auto collected = engine::CollectLeftOutputs(*context, id, reporter);
+    if (!collected.ok()) {
+      // One that can't be collected keeps nobody from the others.
+      if (ids.size() > 1) PrintErr("error: " + ForTerminal(collected.error().message) + "\n");
+      if (!first) first = std::move(collected).error();
+      continue;
+    }
+    done.emplace_back(json::EncodeBytes(id));
+    if (session.WantsJson()) continue;
+    TENON_TRY(const journal::RunView run, engine::GetRun(*context, id));
+    PrintOut("the outputs of " + ForTerminal(id) +
+             " are collected: " + Count(run.artifacts.size(), "file", "files") + "\n");
+  }
+  if (session.WantsJson()) PrintOut(json::PrintPretty(done) + "\n");
+  FlushOut();
+  if (first) return std::move(*first);
+  return 0;
+}
+
+}  // namespace
+
+Command RunsCollectCommand() {
+  return {
+      {{"runs", "collect"}},
+      "Collect outputs that could not be collected when their run ended",
+      "When a disk was full, or a file could not be read, the outputs of a run stay in its "
+      "folder or its container, and nothing removes them. This takes them into the record, "
+      "from another machine too. Outputs that are collected already are left as they are.",
+      {"tenon runs collect 12", "tenon runs collect last"},
+      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+        auto options = std::make_shared<Options>();
+        app.add_option("RUN", options->runs, "Runs: ids, numbers, beginnings of ids")->required();
+        return [options](Session& session) { return Act(session, *options); };
+      }};
+}
+
+}  // namespace tenon::cli

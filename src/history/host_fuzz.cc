@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a host may send, through the functions that the client uses: frames, and in them errors and
+// segments of a journal; records whose checksums are right, compressed so that few bytes are many;
+// artifacts. Memory is limited by the options of the fuzzer (scripts/lib/run_tests.py), so that
+// whatever grows without a limit is found. Objects and trees: snapshot/host_tree_fuzz.cc.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/check.h"
+#include "base/compress.h"
+#include "base/error_json.h"
+#include "base/frames.h"
+#include "history/codec.h"
+#include "history/store.h"
+#include "journal/fold.h"
+#include "journal/format.h"
+#include "journal/reader.h"
+#include "run/environment_record.h"
+
+namespace tenon::history {
+namespace {
+
+constexpr const char* kKey = "6ba7b810-9dad-41d1-80b4-00c04fd430c8";
+// Of all records of an input together: what is beyond a limit need not be far beyond it.
+constexpr size_t kMostGrown = 20u << 20;
+constexpr size_t kMostRecords = 64;
+
+// Takes bytes off the front of an input; zeros when there are none.
+class Input {
+ public:
+  Input(const uint8_t* data, size_t size) : rest_(reinterpret_cast<const char*>(data), size) {}
+  bool empty() const { return rest_.empty(); }
+  uint8_t Byte() {
+    const std::string_view one = Bytes(1);
+    return one.empty() ? 0 : static_cast<uint8_t>(one[0]);
+  }
+  size_t Number() { return Byte() | size_t{Byte()} << 8; }
+  std::string_view Bytes(size_t count) {
+    const std::string_view bytes = rest_.substr(0, count);
+    rest_.remove_prefix(bytes.size());
+    return bytes;
+  }
+  std::string_view Rest() { return Bytes(rest_.size()); }
+
+ private:
+  std::string_view rest_;
+};
+
+std::string RightRecord(uint64_t number, uint8_t type, std::string_view payload) {
+  journal::RecordHeader header{0, static_cast<uint32_t>(payload.size()), number, 0, type};
+  std::string bytes(journal::kRecordHeaderSize, '\0');
+  journal::EncodeRecordHeader(header, bytes.data());
+  header.crc = journal::RecordCrc(bytes.data(), payload);
+  journal::EncodeRecordHeader(header, bytes.data());
+  return bytes.append(payload);
+}
+
+std::string Header(const std::string& segment) {
+  return *journal::EncodeFileHeader({kKey, segment, 0, ""});
+}
+
+// A journal as it lies on the disk goes into a store, and everything is asked of the store.
+void IngestSegment(HistoryStore& store, const std::string& segment, std::string_view bytes) {
+  journal::Decoder decoder;
+  decoder.Feed(bytes);
+  decoder.Settle();
+  const auto read = [&] { return decoder.Next(); };
+  (void)store
+      .Ingest(
+          "run", segment, read, [&] { return decoder.cursor(); }, 0)
+      .ok();
+  TENON_CHECK(decoder.holes().size() <= journal::kMaxHoles + 1);
+}
+
+void AskEverything(HistoryStore& store) {
+  const auto view = store.Get("run");
+  if (!view.ok()) return;
+  journal::RunView again;
+  TENON_CHECK(DecodeRow(EncodeRow(*view), again).ok());
+  TENON_CHECK(DecodeDetail(EncodeDetail(*view), again).ok());
+  TENON_CHECK(again.artifacts.size() == view->artifacts.size());
+  TENON_CHECK(again.files_left_out == view->files_left_out);
+  const auto visit = [](const std::string&, const run::MetricPoint&) { return Status(); };
+  (void)store.ReadMetrics("run", "", visit).ok();
+}
+
+std::string Submitted() {
+  run::Submitted submitted;
+  submitted.spec.key = kKey;
+  submitted.spec.id = "run";
+  submitted.spec.project_id = "project";
+  submitted.client = "client";
+  return run::EncodeEvent(submitted);
+}
+
+void IngestHost(std::string_view host) {
+  const auto store = MakeMemoryStore();
+  IngestSegment(*store, "near-client", Header("near-client") + RightRecord(1, 1, Submitted()));
+  IngestSegment(*store, "host", host);
+  AskEverything(*store);
+}
+
+// head + middle × count + tail, as one zstd frame where that is asked for: few bytes that are many.
+std::string Grown(Input& in, bool metrics, size_t& left) {
+  const std::string_view head = in.Bytes(in.Byte());
+  const std::string_view middle = in.Bytes(in.Byte());
+  const std::string_view tail = in.Bytes(in.Byte());
+  const size_t wanted = in.Number() << in.Byte() % 8;
+  const size_t count = middle.empty() ? 0 : std::min(wanted, left / middle.size());
+  left -= count * middle.size();
+  std::string text(head);
+  for (size_t i = 0; i < count; ++i) text += middle;
+  text += tail;
+  if (in.Byte() & 1) return text.substr(0, journal::kMaxPayload);
+  const std::string frame = Compress(text);
+  return (metrics ? '\1' + frame : frame).substr(0, journal::kMaxPayload);
+}
+
+void Records(Input in) {
+  std::string host = Header("host");
+  size_t left = kMostGrown;
+  for (size_t number = 1; number <= kMostRecords && !in.empty(); ++number) {
+    const auto type = static_cast<uint8_t>(in.Byte() % 18);
+    host += RightRecord(number, type, Grown(in, type == 5, left));
+  }
+  IngestHost(host);
+}
+
+void Frames(Input in) {
+  FrameReader reader(in.Byte() & 1 ? "ready\n" : "");
+  const size_t piece = in.Number() + 1;
+  std::string journal;
+  while (!in.empty()) {
+    reader.Feed(in.Bytes(piece));
+    for (;;) {
+      auto frame = reader.Next();
+      if (!frame.ok()) return IngestHost(journal);
+      if (!*frame) break;
+      (void)ErrorFromJson((*frame)->head);
+      (void)run::EnvironmentRecord::FromJson((*frame)->head).ok();
+      journal += (*frame)->body;
+    }
+  }
+  IngestHost(journal);
+}
+
+}  // namespace
+}  // namespace tenon::history
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace tenon::history;
+  if (size == 0) return 0;
+  Input in(data + 1, size - 1);
+  switch (data[0] % 3) {
+    case 0:
+      Frames(in);
+      break;
+    case 1:
+      Records(in);
+      break;
+    default:
+      IngestHost(in.Rest());
+  }
+  return 0;
+}
