@@ -103,7 +103,9 @@ def unit(preset):
 
 
 # What a host sends must not make the client take more than 256 MiB; the rest is what the sanitizers need.
-FUZZ_LIMITS = {name: ["-rss_limit_mb=768", "-malloc_limit_mb=160"] for name in ("host_fuzz", "host_tree_fuzz")}
+# One input of these is as large as a host may send, which takes seconds on a busy machine.
+FUZZ_LIMITS = {name: ["-rss_limit_mb=768", "-malloc_limit_mb=160", "-timeout=120"]
+               for name in ("host_fuzz", "host_tree_fuzz")}
 
 
 def fuzz(target, seconds):
