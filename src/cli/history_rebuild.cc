@@ -18,8 +18,9 @@ Result<int> Act(Session& session) {
     TENON_TRY(rebuilt, engine::RebuildHistory(*context, reporter));
   }
   if (session.WantsJson()) {
-    PrintListing(session, json::Object{{"runs", rebuilt.runs}, {"unreadable", rebuilt.unreadable}},
-                 Table({}));
+    json::Object object{{"runs", rebuilt.runs}};
+    if (rebuilt.unreadable > 0) object["unreadable"] = rebuilt.unreadable;
+    PrintListing(session, object, Table({}));
   } else {
     std::string text = "the index was made again; it has " + Count(rebuilt.runs, "run", "runs");
     if (rebuilt.unreadable > 0) {
