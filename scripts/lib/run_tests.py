@@ -209,9 +209,11 @@ def deep_steps():
             r"/src/.*(?<!_test)(?<!_fuzz)\.cc$"]
     steps = [
         Step("build-release", build("release"), slots=CORES),
-        Step("e2e-deep", pytest("e2e-deep", "e2e", deep=True, limit=7200), ("build-release",),
-             slots=CORES),
     ]
+    for shard in range(2):
+        name = f"e2e-deep-{shard}"
+        steps.append(Step(name, pytest(name, "e2e", f"{shard}/2", deep=True, limit=7200),
+                          ("build-release",)))
     for folder in pytest_folders():
         steps.append(Step(f"{folder}-deep", pytest(f"{folder}-deep", folder, deep=True, limit=7200),
                           ("build-release",)))

@@ -53,7 +53,7 @@ Status CheckOutsideHome(const Context& context, const std::string& folder) {
   const std::vector<std::string> parts = Split(real.substr(home.size() + 1), '/');
   const bool own =
       std::find(std::begin(kOwnFolders), std::end(kOwnFolders), parts[0]) != std::end(kOwnFolders);
-  const bool work = parts[0] == "runs" && parts.size() > 2 && parts[2] == "work";
+  const bool work = parts[0] == "runs" && parts.size() > 2 && parts[2] == "work";  // of 0.1.0
   if (!own || work) return {};
   return Invalid(ForTerminal(folder) + " lies in Tenon's own folder " + ForTerminal(home))
       .WithHint("keep the project in a folder of its own");

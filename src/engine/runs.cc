@@ -18,6 +18,7 @@
 #include "journal/kept_outputs.h"
 #include "journal/writer.h"
 #include "run/layout.h"
+#include "run/script_folders.h"
 
 namespace tenon::engine {
 namespace {
@@ -90,14 +91,6 @@ bool IsLost(const Context& context, const Place& place, const journal::RunView& 
   struct stat st {};
   const std::string copy = run::RunFolder(context.home, run.spec.id).host_segment();
   return WasHandedOver(run) || (::stat(copy.c_str(), &st) == 0 && st.st_size > 0);
-}
-
-// Whether a process of a run on this machine is there, as far as the index knows them.
-bool HasProcessHere(const journal::RunView& run) {
-  const auto alive = [](const ProcessId& process) {
-    return process.start_ticks != 0 && CheckProcess(process) == Liveness::kAlive;
-  };
-  return (run.runner && alive(run.runner->process)) || (run.script && alive(run.script->process));
 }
 
 // Ends what a run has left on a machine that knows nothing of it any more. An Error: that is not
@@ -263,9 +256,7 @@ Status IngestAndLookAfter(Context& context, history::HistoryStore& store, const 
   const std::string folder = run::RunFolder(context.home, run_id).path();
   if (!Exists(folder)) {
     // Removed by hand. What goes on stays listed until it is canceled or gone.
-    const auto known = store.Get(run_id);
-    if (known.ok() && !run::IsFinal(known->state) && HasProcessHere(*known)) return {};
-    return store.Delete(run_id);
+    return history::GoesOnWithoutFolder(store, run_id) ? Status() : store.Delete(run_id);
   }
   TENON_TRY_VOID(history::IngestRunFolder(store, run_id, folder));
   auto run = store.Get(run_id);
@@ -538,7 +529,7 @@ Status DeleteRun(Context& context, const std::string& run_id, bool force) {
     return Invalid("outputs of " + run_id + " are not collected; the only copy would go with it")
         .WithHint("`tenon runs collect " + run_id + "` collects them; --force deletes them too");
   }
-  TENON_TRY_VOID(RemoveTree(folder.path()));
+  TENON_TRY_VOID(run::RemoveRun(folder));
   TENON_TRY(history::HistoryStore * store, context.History());
   return store->Delete(run_id);
 }

@@ -21,6 +21,7 @@
 #include "journal/fold.h"
 #include "journal/kept_outputs.h"
 #include "run/layout.h"
+#include "run/script_folders.h"
 #include "snapshot/unpack.h"
 
 namespace tenon::engine {
@@ -220,7 +221,8 @@ class Cleaner {
         continue;
       }
       ++result_.work_folders;
-      TENON_TRY_VOID(Remove(folder.work()));
+      result_.bytes_freed += DiskBytes(folder.work());
+      if (!options_.dry_run) TENON_TRY_VOID(run::RemoveWork(folder));
     }
     return {};
   }
@@ -310,7 +312,7 @@ Result<SpaceUse> MeasureSpace(Context& context, Reporter& reporter) {
     reporter.OnProgress("measuring", ++done, ids.size());
     const run::RunFolder folder(context.home, id);
     SpaceUse::Run run{id, 0, DiskBytes(folder.work())};
-    run.journal_bytes = DiskBytes(folder.path()) - run.work_bytes;
+    run.journal_bytes = run::RunBytes(folder) - run.work_bytes;
     use.journals_bytes += run.journal_bytes;
     use.work_bytes += run.work_bytes;
     use.runs.push_back(std::move(run));
@@ -349,9 +351,9 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
     auto view = journal::FoldRunFolder(folder.path());
     if (!view.ok() && IsRemainsOfSubmit(folder, view.error())) {
       if (AgeUs(*context.clock, folder.path()) < kDayUs || HasWriter(folder)) continue;
-      result.bytes_freed += DiskBytes(folder.path());
+      result.bytes_freed += run::RunBytes(folder);
       ++result.leftovers;
-      if (!options.dry_run) TENON_TRY_VOID(RemoveTree(folder.path()));
+      if (!options.dry_run) TENON_TRY_VOID(run::RemoveRun(folder));
       continue;
     }
     if (!view.ok()) {
@@ -366,10 +368,11 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
     } else if (work) {
       result.bytes_freed += DiskBytes(folder.work());
       ++result.work_folders;
-      if (!options.dry_run) TENON_TRY_VOID(RemoveTree(folder.work()));
+      if (!options.dry_run) TENON_TRY_VOID(run::RemoveWork(folder));
     }
     TENON_TRY_VOID(live.AddRun(*view));
   }
+  result.bytes_freed += run::RemoveLostScriptFolders(context.home, options.dry_run);
   result.bytes_freed += RemovePartialObjects(context, live.all(), options.dry_run);
   if (with_containers) {
     // An engine that is away keeps nobody from the rest.

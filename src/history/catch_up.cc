@@ -119,18 +119,6 @@ bool IsAsOnDisk(HistoryStore& store, const std::string& name, const std::string&
          EncodeDetail(*there) == EncodeDetail(*known);
 }
 
-// A run on this machine whose folder was removed by hand, and which goes on all the same: it stays
-// listed, so that it can be canceled.
-bool GoesOnWithoutFolder(HistoryStore& store, const std::string& id) {
-  const auto run = store.Get(id);
-  if (!run.ok() || run::IsFinal(run->state) || !run->spec.host.empty()) return false;
-  const auto alive = [](const ProcessId& process) {
-    return process.start_ticks != 0 && CheckProcess(process) == Liveness::kAlive;
-  };
-  return (run->runner && alive(run->runner->process)) ||
-         (run->script && alive(run->script->process));
-}
-
 Status ForgetGone(HistoryStore& store, const std::vector<std::string>& names,
                   const std::vector<std::string>& indexed) {
   std::vector<std::string> gone;
@@ -206,6 +194,18 @@ int64_t StampOf(const std::string& runs_folder) {
 }
 
 int64_t BootStamp() { return ShortStamp("boot " + BootId()); }
+
+bool GoesOnWithoutFolder(HistoryStore& store, const std::string& id) {
+  const auto run = store.Get(id);
+  if (!run.ok() || run::IsFinal(run->state) || !run->spec.host.empty()) return false;
+  const auto alive = [](const ProcessId& process) {
+    return process.start_ticks != 0 && CheckProcess(process) == Liveness::kAlive;
+  };
+  // A container outlives its runner. Only the engine knows, and whoever cancels the run asks it.
+  if (run->container && run->runner && run->runner->process.boot_id == BootId()) return true;
+  return (run->runner && alive(run->runner->process)) ||
+         (run->script && alive(run->script->process));
+}
 
 Status CatchUp(HistoryStore& store, const std::string& runs_folder, const Progress& progress) {
   // The look comes first: what is made after it is seen by the next one.

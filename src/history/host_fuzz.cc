@@ -14,6 +14,7 @@
 #include "base/compress.h"
 #include "base/error_json.h"
 #include "base/frames.h"
+#include "base/fuzz_input.h"
 #include "history/codec.h"
 #include "history/store.h"
 #include "journal/fold.h"
@@ -25,30 +26,13 @@ namespace tenon::history {
 namespace {
 
 constexpr const char* kKey = "6ba7b810-9dad-41d1-80b4-00c04fd430c8";
-// Of all records of an input together: what is beyond a limit need not be far beyond it.
-constexpr size_t kMostGrown = 20u << 20;
+// Of all records of an input together: what is beyond a limit need not be far beyond it. Such an
+// input takes most of a second, so that few are made: the others have a small part of it.
+constexpr size_t kMostGrown = 20u << 20, kUsuallyGrown = 64u << 10;
+// The first byte of an input, modulo 4.
+constexpr uint8_t kFrames = 0, kLargeRecords = 1, kSegment = 2, kRecords = 3;
+constexpr unsigned kOneIsLargeOf = 64;
 constexpr size_t kMostRecords = 64;
-
-// Takes bytes off the front of an input; zeros when there are none.
-class Input {
- public:
-  Input(const uint8_t* data, size_t size) : rest_(reinterpret_cast<const char*>(data), size) {}
-  bool empty() const { return rest_.empty(); }
-  uint8_t Byte() {
-    const std::string_view one = Bytes(1);
-    return one.empty() ? 0 : static_cast<uint8_t>(one[0]);
-  }
-  size_t Number() { return Byte() | size_t{Byte()} << 8; }
-  std::string_view Bytes(size_t count) {
-    const std::string_view bytes = rest_.substr(0, count);
-    rest_.remove_prefix(bytes.size());
-    return bytes;
-  }
-  std::string_view Rest() { return Bytes(rest_.size()); }
-
- private:
-  std::string_view rest_;
-};
 
 std::string RightRecord(uint64_t number, uint8_t type, std::string_view payload) {
   journal::RecordHeader header{0, static_cast<uint32_t>(payload.size()), number, 0, type};
@@ -105,7 +89,7 @@ void IngestHost(std::string_view host) {
 }
 
 // head + middle × count + tail, as one zstd frame where that is asked for: few bytes that are many.
-std::string Grown(Input& in, bool metrics, size_t& left) {
+std::string Grown(FuzzInput& in, bool metrics, size_t& left) {
   const std::string_view head = in.Bytes(in.Byte());
   const std::string_view middle = in.Bytes(in.Byte());
   const std::string_view tail = in.Bytes(in.Byte());
@@ -120,9 +104,8 @@ std::string Grown(Input& in, bool metrics, size_t& left) {
   return (metrics ? '\1' + frame : frame).substr(0, journal::kMaxPayload);
 }
 
-void Records(Input in) {
+void Records(FuzzInput in, size_t left) {
   std::string host = Header("host");
-  size_t left = kMostGrown;
   for (size_t number = 1; number <= kMostRecords && !in.empty(); ++number) {
     const auto type = static_cast<uint8_t>(in.Byte() % 18);
     host += RightRecord(number, type, Grown(in, type == 5, left));
@@ -130,7 +113,7 @@ void Records(Input in) {
   IngestHost(host);
 }
 
-void Frames(Input in) {
+void Frames(FuzzInput in) {
   FrameReader reader(in.Byte() & 1 ? "ready\n" : "");
   const size_t piece = in.Number() + 1;
   std::string journal;
@@ -151,19 +134,34 @@ void Frames(Input in) {
 }  // namespace
 }  // namespace tenon::history
 
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned seed) {
+  using namespace tenon::history;
+  size = LLVMFuzzerMutate(data, size, max_size);
+  if (size > 0 && (data[0] % 4 == kLargeRecords || data[0] % 4 == kRecords)) {
+    data[0] = seed % kOneIsLargeOf == 0 ? kLargeRecords : kRecords;
+  }
+  return size;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tenon::history;
   if (size == 0) return 0;
-  Input in(data + 1, size - 1);
-  switch (data[0] % 3) {
-    case 0:
+  tenon::FuzzInput in(data + 1, size - 1);
+  switch (data[0] % 4) {
+    case kFrames:
       Frames(in);
       break;
-    case 1:
-      Records(in);
+    case kLargeRecords:
+      Records(in, kMostGrown);
+      break;
+    case kSegment:
+      IngestHost(in.Rest());
       break;
     default:
-      IngestHost(in.Rest());
+      Records(in, kUsuallyGrown);
   }
   return 0;
 }

@@ -161,6 +161,10 @@ int64_t BootStamp();
 Status CatchUp(HistoryStore& store, const std::string& runs_folder,
                const std::function<void(uint64_t done, uint64_t total)>& progress = {});
 
+// Whether a run on this machine, whose folder was removed by hand, goes on all the same, or might,
+// in its container: it stays listed, so that it can be canceled.
+bool GoesOnWithoutFolder(HistoryStore& store, const std::string& run_id);
+
 // The index of a home (~/.tenon), wherever it lies, filled from the run folders if it had to be
 // made, and caught up with. When there is none and none can be made, or when it is behind and can't
 // be written (read-only home): in memory.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/layout.h"
 
+#include <sys/stat.h>
+
+#include "base/file.h"
 #include "base/text.h"
 
 namespace tenon::run {
@@ -42,6 +45,17 @@ std::string RunFolder::segment(std::string_view name) const {
 
 std::string RunFolder::near_segment(std::string_view client) const {
   return segment("near-" + std::string(client));
+}
+
+std::string RunFolder::script_folder() const {
+  return std::string(DirName(DirName(path_))) + "/work/" + std::string(BaseName(path_));
+}
+
+std::string RunFolder::ScriptPlace(std::string_view name) const {
+  const std::string inside = path_ + "/" + std::string(name);
+  struct stat found {};
+  const bool link = ::lstat(inside.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
+  return link ? script_folder() + "/" + std::string(name) : inside;
 }
 
 bool IsValidRunId(std::string_view id) {

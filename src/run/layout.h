@@ -35,8 +35,8 @@
 //     script.tj                  the segment of the init in a container: output, metrics, exit
 //     spec.json                  what the runner was asked to do
 //     cancel.json                a request to stop, until the runner has recorded it
-//     metrics/                   metric files of the script
-//     work/                      the copy of the project; the script's working directory
+//     metrics, work              links to those below
+//     masks                      half of what masks its secrets, until it is over
 //     container/                 what a container gets beside it: passwd, group, home/
 //     engine                     socket of the engine that may have a container of the run; gone
 //                                when it has none any more
@@ -44,6 +44,9 @@
 //     fetched                    outputs and logs of another machine's run are all here
 //     retried                    it has been started again, after the machine's restart
 //     runner.log                 the runner's own words when it cannot write the journal
+//   work/<run id>/               what the script is given, apart from the record (script_folders.h)
+//     metrics/                   its metric files
+//     work/                      the copy of the project; its working directory
 #ifndef TENON_RUN_LAYOUT_H_
 #define TENON_RUN_LAYOUT_H_
 
@@ -64,6 +67,7 @@ class Home {
   std::string history_db() const { return root_ + "/history.db"; }
   std::string number_file(std::string_view project_key) const;
   std::string runs() const { return root_ + "/runs"; }
+  std::string work() const { return root_ + "/work"; }
   std::string runs_lock() const { return root_ + "/runs.lock"; }
   std::string environments() const { return root_ + "/environments"; }
   std::string environment(std::string_view key) const;
@@ -96,15 +100,19 @@ class RunFolder {
   std::string near_segment(std::string_view client) const;
   std::string spec() const { return path_ + "/spec.json"; }
   std::string cancel_request() const { return path_ + "/cancel.json"; }
-  std::string metrics() const { return path_ + "/metrics"; }
-  std::string work() const { return path_ + "/work"; }
-  std::string outputs() const { return path_ + "/work/outputs"; }
+  // The places themselves where the run's folder has links to them, else in the run's folder: runs
+  // of Tenon 0.1.0, and those of other machines, where the links are followed.
+  std::string metrics() const { return ScriptPlace("metrics"); }
+  std::string work() const { return ScriptPlace("work"); }
+  std::string outputs() const { return work() + "/outputs"; }
+  std::string script_folder() const;
   std::string runner_log() const { return path_ + "/runner.log"; }
   std::string container() const { return path_ + "/container"; }
   std::string engine_mark() const { return path_ + "/engine"; }
   std::string build_log() const { return path_ + "/build.log"; }
 
  private:
+  std::string ScriptPlace(std::string_view name) const;
   std::string path_;
 };
 

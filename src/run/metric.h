@@ -36,7 +36,7 @@ struct MetricBlock {
 // and compressed as a whole when that pays; 1 M doubles of a smooth series take about 9 bytes a
 // point.
 std::string EncodeMetricBlocks(const std::vector<MetricBlock>& blocks);
-// kCorrupt on anything malformed; a body is at most 32 MiB and a point takes at least 3 bytes of
+// kCorrupt on anything malformed; a body is at most 16 MiB and a point takes at least 3 bytes of
 // it.
 Result<std::vector<MetricBlock>> DecodeMetricBlocks(std::string_view payload);
 

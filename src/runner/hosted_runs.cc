@@ -10,6 +10,7 @@
 #include "base/process.h"
 #include "journal/kept_outputs.h"
 #include "journal/reader.h"
+#include "run/script_folders.h"
 #include "runner/facts.h"
 
 namespace tenon::runner {
@@ -40,7 +41,7 @@ HostedRun LookAtRun(const run::Home& home, const std::string& id) {
   AddHash(fold.outputs_tree, &run.trees);
   for (const run::Artifact& artifact : fold.artifacts) AddHash(artifact.hash, &run.objects);
   run.work_bytes = DiskBytes(folder.work());
-  run.bytes = DiskBytes(folder.path());
+  run.bytes = run::RunBytes(folder);
   return run;
 }
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "run/damage.h"
 #include "run/env_vars.h"
+#include "run/script_folders.h"
 #include "runner/container_run.h"
 #include "runner/data_sets.h"
 #include "runner/embedded_shim.h"
@@ -29,7 +30,6 @@ Result<run::Step> UnpackTree(const StartRequest& request, const std::string& wor
   int64_t begin = SystemClock().MonotonicUs();
   auto root = Hash::FromHex(request.spec.tree);
   if (!root) return Invalid("the spec's tree is no hash: " + request.spec.tree);
-  TENON_TRY_VOID(RemoveTree(work));
   TENON_TRY(auto store, snapshot::ObjectStore::Open(run::Home(request.run.home).objects()));
   auto unpacked = snapshot::Unpack(store, *root, work);
   if (!unpacked.ok()) {
@@ -180,6 +180,7 @@ bool IsShellScript(std::string_view script) { return script.ends_with(".sh"); }
 Result<Prepared> Prepare(const StartRequest& asked, Handover& handover,
                          const std::atomic<bool>& stop) {
   run::RunFolder folder = asked.run.Folder();
+  TENON_TRY_VOID(run::MakeScriptFolders(folder));
   auto unpacked = UnpackTree(asked, folder.work());
   if (!unpacked.ok()) return std::move(unpacked).error().Wrap("unpacking the project's files");
   handover.Put(std::move(*unpacked));

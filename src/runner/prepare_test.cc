@@ -124,6 +124,7 @@ TEST_F(PrepareTest, AMissingTreeIsAnErrorThatSaysWhatWasDone) {
   StartRequest request;
   request.run = {folder_, "r"};
   request.spec.tree = std::string(64, 'a');
+  ASSERT_TRUE(MakeDirs(request.run.Folder().path()).ok());
   Handover handover;
   std::atomic<bool> stop{false};
   auto prepared = Prepare(request, handover, stop);

@@ -10,6 +10,7 @@
 #include "journal/fold.h"
 #include "journal/reader.h"
 #include "journal/writer.h"
+#include "run/script_folders.h"
 #include "run/state.h"
 #include "runner/collect.h"
 #include "runner/container_run.h"
@@ -235,7 +236,7 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
   if (spec.executor == run::ExecutorKind::kContainer) (void)Sweep({run.home, {run.run_id}}).ok();
   (void)RemoveFile(folder.cancel_request()).ok();
   ForgetSecrets(folder, spec.key);
-  if (complete) (void)RemoveTree(folder.metrics()).ok();
+  if (complete) (void)run::RemoveMetrics(folder).ok();
   return Answer(state, true);
 }
 

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "executor/process_tree.h"
+#include "run/script_folders.h"
 #include "runner/collect.h"
 #include "runner/container_run.h"
 #include "runner/verbs.h"
@@ -408,11 +409,11 @@ void Supervisor::CleanUp(bool success, bool keep_files) {
   }
   ForgetSecrets(folder_, request_.spec.key);
   if (!keep_files) {
-    (void)RemoveTree(folder_.metrics()).ok();
+    (void)run::RemoveMetrics(folder_).ok();
     (void)RemoveTree(folder_.container()).ok();
   }
   if (success && !keep_files && !request_.spec.keep) {
-    auto removed = RemoveTree(folder_.work());
+    auto removed = run::RemoveWork(folder_);
     if (!removed.ok()) recorder_.Log("removing the working directory: " + removed.error().message);
   }
   loop_.Stop();

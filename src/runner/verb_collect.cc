@@ -5,6 +5,7 @@
 #include "docker/engine.h"
 #include "journal/kept_outputs.h"
 #include "journal/writer.h"
+#include "run/script_folders.h"
 #include "runner/collect.h"
 #include "runner/container_run.h"
 #include "runner/facts.h"
@@ -42,7 +43,7 @@ void RemoveWhatWasKept(const run::RunFolder& folder, const run::RunSpec& spec, c
     }
   }
   if (facts.end->state == run::State::kCompleted && !spec.keep) {
-    (void)RemoveTree(folder.work()).ok();
+    (void)run::RemoveWork(folder).ok();
   }
 }
 

@@ -19,6 +19,7 @@
 #include "base/disk_usage.h"
 #include "base/file.h"
 #include "run/members.h"
+#include "run/script_folders.h"
 #include "runner/hosted_runs.h"
 #include "runner/machine_use.h"
 #include "runner/serve_objects.h"
@@ -72,6 +73,7 @@ class Cleaner {
     for (const std::string& id : request_.remove) RemoveAsked(id);
     if (!request_.clean) return;
     for (const HostedRun& run : std::vector<HostedRun>(runs_)) ApplyPolicy(run);
+    bytes_freed_ += run::RemoveLostScriptFolders(home_, request_.dry_run);
     RemovePartialUploads();
     RemoveRunners(home_.bin());
     if (const std::string pushed = PushedRunners(); !pushed.empty()) RemoveRunners(pushed);
@@ -169,7 +171,7 @@ class Cleaner {
       // What an engine does not give up now is swept when it can be, by its label.
       (void)Sweep({request_.home, {id}, false, false}).ok();
     }
-    return RemoveTree(folder.path());
+    return run::RemoveRun(folder);
   }
 
   void ApplyPolicy(const HostedRun& run) {
@@ -182,7 +184,7 @@ class Cleaner {
     const bool work = run.work_bytes > 0 && !run.spec.keep;
     if (!work || age < std::min(keep_us, kKeepWorkUs)) return;
     if (run.outputs_left && !request_.force) return;
-    if (!request_.dry_run && !RemoveTree(run::RunFolder(home_, run.id).work()).ok()) return;
+    if (!request_.dry_run && !run::RemoveWork(run::RunFolder(home_, run.id)).ok()) return;
     bytes_freed_ += run.work_bytes;
     for (HostedRun& one : runs_) {
       if (one.id != run.id || request_.dry_run) continue;

@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/frames.h"
+#include "base/fuzz_input.h"
 #include "base/temp_folder.h"
 #include "snapshot/object_store.h"
 #include "snapshot/transfer.h"
@@ -22,27 +23,6 @@ namespace tenon::snapshot {
 namespace {
 
 constexpr size_t kMostVisited = 2000;
-
-// Takes bytes off the front of an input; zeros when there are none.
-class Input {
- public:
-  Input(const uint8_t* data, size_t size) : rest_(reinterpret_cast<const char*>(data), size) {}
-  bool empty() const { return rest_.empty(); }
-  uint8_t Byte() {
-    const std::string_view one = Bytes(1);
-    return one.empty() ? 0 : static_cast<uint8_t>(one[0]);
-  }
-  size_t Number() { return Byte() | size_t{Byte()} << 8; }
-  std::string_view Bytes(size_t count) {
-    const std::string_view bytes = rest_.substr(0, count);
-    rest_.remove_prefix(bytes.size());
-    return bytes;
-  }
-  std::string_view Rest() { return Bytes(rest_.size()); }
-
- private:
-  std::string_view rest_;
-};
 
 // One store for all inputs of the process: objects are named by their contents.
 struct Near {
@@ -59,7 +39,7 @@ Near& TheNear() {
   return near;
 }
 
-void Frames(Input in) {
+void Frames(FuzzInput in) {
   FrameReader reader;
   const size_t piece = in.Number() + 1;
   while (!in.empty()) {
@@ -75,7 +55,7 @@ void Frames(Input in) {
 
 // Each folder has up to 15 entries that are those made before it, so that depth and repetition grow
 // as fast as they can.
-void Tree(Input in) {
+void Tree(FuzzInput in) {
   ObjectStore& objects = TheNear().objects;
   const auto content = objects.Put("x");
   if (!content.ok()) return;
@@ -120,7 +100,7 @@ void Tree(Input in) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tenon::snapshot;
   if (size == 0) return 0;
-  const Input in(data + 1, size - 1);
+  const tenon::FuzzInput in(data + 1, size - 1);
   if (data[0] % 2 == 0) {
     Frames(in);
   } else {

@@ -236,8 +236,9 @@ Result<std::unique_ptr<ObjectReceiver::Incoming>> ObjectReceiver::OpenIncoming(
   // Rather than to fill the disk with what can't be finished.
   const uint64_t more = piece.total - piece.offset;
   if (const auto free = FreeBytes(incoming_); free.ok() && more > *free) {
-    return Unavailable("object " + piece.hash.Hex() + ": " + HumanBytes(more) +
-                       " are to come, and the disk has room for " + HumanBytes(*free));
+    return FromErrno("object " + piece.hash.Hex() + ": " + HumanBytes(more) +
+                         " are to come, and the disk has room for " + HumanBytes(*free),
+                     ENOSPC);
   }
   std::string buffer(std::min<uint64_t>(piece.offset, kPiece), '\0');
   while (incoming->size < piece.offset) {

@@ -11,6 +11,7 @@ import pytest
 
 from e2e import harness
 from e2e.harness import wait_until
+from e2e.test_faults import SmallDisk
 from hosts import engine as engines
 from hosts.docker_runs import SLEEPER, EngineTenon, Runs, pip_file
 from hosts.packages import Index
@@ -36,7 +37,7 @@ def waiting_project(runs):
 
 def kill_everybody_near(runs, watcher):
     """The runner on the host and who watches: the container is alone."""
-    os.kill(runs.runner_pid(), signal.SIGKILL)
+    runs.kill_runner()
     watcher.send(signal.SIGKILL)
     watcher.wait()
 
@@ -101,7 +102,7 @@ def test_engine_killed_while_building(runs, held_build):
 
 def test_runner_killed_while_building(runs, held_build):
     folder, watcher, hold = held_build
-    os.kill(runs.runner_pid(), signal.SIGKILL)
+    runs.kill_runner()
     done = watcher.wait(60)
     assert done.code == 1, repr(done)
     run = runs.last(folder)
@@ -248,7 +249,7 @@ def test_runner_killed_while_watched_watcher_sees_the_true_end(runs):
     folder, let_go = waiting_project(runs)
     watcher = runs.start(folder)
     watcher.wait_for("begin")
-    os.kill(runs.runner_pid(), signal.SIGKILL)
+    runs.kill_runner()
     let_go()
     done = watcher.wait()
     assert (done.code, done.out) == (3, "begin\nend\n"), repr(done)
@@ -276,6 +277,47 @@ def test_cancel_after_the_runner_was_killed(runs):
     runs.tenon.run("cancel", "last", "--grace", "1s", cwd=folder).ok()
     assert runs.last(folder)["status"] == "Canceled"
     wait_until(lambda: not runs.engine.leftovers(), 30, "an empty engine")
+
+
+# Fills the disk of the home, on which the metric files lie, before and after it logs.
+LOGGER = """
+import os, tenon
+filler = os.open(os.path.join(os.environ["TENON_METRICS_DIR"], "filler"), os.O_WRONLY | os.O_CREAT)
+def fill():
+    for size in (65536, 4096, 512, 1):
+        try:
+            while True: os.write(filler, b"x" * size)
+        except OSError:
+            pass
+fill()
+for i in range(20000): tenon.log("loss", float(i))
+fill()
+print("waited", tenon.log("loss", 0.5).wait(2))
+"""
+
+
+def test_points_without_space_are_counted_in_a_container_too(tmp_path):
+    disk = SmallDisk(tmp_path / "tenon-home", "48m")
+    try:
+        made, runs = own_engine(tmp_path)
+        try:
+            folder = runs.project(LOGGER)
+            done = runs.submit(folder)
+            assert "waited True" not in done.out, repr(done)
+            for filler in runs.tenon.home.glob("work/*/metrics/filler"):
+                filler.unlink()
+            run = runs.last(folder)
+            assert run["status"] == "Completed", (run, repr(done))
+            details = runs.tenon.json("show", "last", "--json", cwd=folder)["details"]
+            kept = details["metrics"].get("loss", {"count": 0})["count"]
+            assert kept < 20001 and details["lost_records"] >= 20001 - kept, details
+            said = [n["text"] for n in details["notices"] if "not on record" in n["text"]]
+            assert said and said[0].startswith(f"{20001 - kept} points"), details["notices"]
+        finally:
+            runs.tenon.cleanup()
+            made.close()
+    finally:
+        disk.unmount()
 
 
 def test_disk_full_while_building(tmp_path):

@@ -3,6 +3,7 @@
 want. All with a real engine; a door before it holds a request until the test has done its part."""
 
 import os
+import shutil
 import signal
 import threading
 import time
@@ -98,7 +99,7 @@ def test_runner_killed_before_the_container_runs_the_next_look_removes_it(runs, 
     held = door(step, after=True)
     watcher = runs.start(folder, env=held.variables)
     reached(held, watcher)
-    os.kill(runs.runner_pid(), signal.SIGKILL)
+    runs.kill_runner()
     watcher.send(signal.SIGKILL)
     watcher.wait()
     held.go.set()
@@ -107,6 +108,34 @@ def test_runner_killed_before_the_container_runs_the_next_look_removes_it(runs, 
     status = runs.tenon.json("history", "last", "-o", "json", cwd=folder, env=nowhere)
     assert status["status"] == "Failed", status
     wait_until(lambda: runs.engine.leftovers() == [], 30, "the container to be removed")
+
+
+@pytest.mark.parametrize("supervised", [True, False], ids=["with its runner", "without its runner"])
+def test_cancel_of_a_run_whose_folder_is_gone_removes_its_container_first(runs, supervised):
+    folder = runs.project(SLEEPER)
+    watcher = runs.start(folder)
+    watcher.wait_for("ready")
+    watcher.send(signal.SIGKILL)
+    watcher.wait()
+    run_id = runs.last(folder)["run_id"]
+    if not supervised:
+        runs.kill_runner()
+    shutil.rmtree(runs.tenon.home / "runs" / run_id)
+    done = runs.tenon.run("cancel", run_id, cwd=folder)
+    assert done.code == 0 and "Canceled" in done.out, repr(done)
+    assert runs.engine.leftovers() == [] and runs.runner_pid() is None
+    assert run_id not in runs.tenon.run("runs", cwd=folder).ok().out
+
+
+def test_a_paused_container_is_canceled_without_a_wait_for_ever(runs):
+    folder = runs.project(SLEEPER)
+    watcher = runs.start(folder)
+    watcher.wait_for("ready")
+    runs.api.json("POST", f"/containers/{runs.container()['Id']}/pause")
+    done = runs.tenon.run("cancel", "last", "--grace", "1s", cwd=folder, timeout=120)
+    assert done.code == 0, repr(done)
+    assert watcher.wait(60).code == 143
+    assert runs.last(folder)["status"] == "Canceled" and runs.engine.leftovers() == []
 
 
 def a_container(runs, home, run_id, name):

@@ -461,3 +461,22 @@ for name in ("fd", "environ", "mem", "cwd", "exe"):
     give_to_user(runner.scratch)
     journal = run.start().wait()
     assert journal.stdout == b"begin\n"
+
+
+def test_neither_the_environment_nor_the_folders_of_a_script_lead_to_its_record(runner):
+    script = r"""
+import os, sys
+words = [os.getcwd(), *sys.argv, *sys.path, *os.environ.values()]
+words += [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{name}")]
+for root in (os.getcwd(), os.environ["TENON_METRICS_DIR"], os.environ["TENON_OUTPUTS_DIR"], os.environ["PWD"]):
+    words.append(os.path.realpath(root))
+    for folder, folders, files in os.walk(root):
+        words += [os.path.realpath(os.path.join(folder, name)) for name in folders + files]
+print("\n".join(words))
+"""
+    run = runner.new(script)
+    words = run.start().wait().stdout.decode().splitlines()
+    assert f"{runner.home}/work/{run.id}/work" in words
+    assert not [word for word in words if str(run.folder) in word or word.endswith(".tj")], words
+    above = [runner.home / "work" / run.id, runner.home / "work", runner.home]
+    assert not [name for folder in above for name in folder.glob("*.tj")]

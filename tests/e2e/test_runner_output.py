@@ -250,7 +250,7 @@ print(os.environ["PYTHONPATH"].split(":")[1:], os.environ["TENON_OUTPUTS_DIR"])
     assert got["TENON_RUN_ID"] == run.id and got["TENON_RUN_KEY"] == run.spec["key"]
     assert got["AZUREML_NATIVE_SHARE_DIRECTORY"] == f"{tmp_path}/shared/proj/"
     assert lines[1] == "True"
-    assert lines[2] == f"['/a', '/b'] {run.folder}/work/outputs"
+    assert lines[2] == f"['/a', '/b'] {run.folder.parents[1]}/work/{run.id}/work/outputs"
 
 
 def test_metrics_of_several_processes_arrive(runner):

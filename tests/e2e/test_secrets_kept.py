@@ -67,7 +67,7 @@ def kill_script(run):
 def written_by_us(runner, run):
     """Every byte of the home that is not the script's own."""
     for path in runner.home.rglob("*"):
-        own = run.folder / "work"
+        own = runner.home / "work" / run.id / "work"
         if path.is_file() and own not in path.parents and runner.home / "shim" not in path.parents:
             yield path, path.read_bytes()
 

@@ -23,7 +23,8 @@ def ended_there(far, folder, run_id):
     """Canceled to the last process, by whoever looks for it now."""
     assert "Running" in far.tenon.run("status", run_id, cwd=folder).ok().out
     done = far.tenon.run("cancel", run_id, "--grace", "1s", cwd=folder).ok()
-    return "processes left: 0" in done.out and not far.runners()
+    wait_until(lambda: not far.runners(), 30, "the runner to be gone")
+    return "processes left: 0" in done.out
 
 
 @pytest.mark.parametrize("how", ["update", "by hand"])

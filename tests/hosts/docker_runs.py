@@ -2,9 +2,11 @@
 """What the tests with containers share: projects with a container target, and `tenon` with an engine."""
 
 import atexit
+import contextlib
 import json
 import os
 import shutil
+import signal
 import time
 
 from e2e import harness
@@ -183,6 +185,14 @@ class Runs:
             except OSError:
                 continue
         return None
+
+    def kill_runner(self):
+        """Returns once it is gone: until then it holds what says that the run is supervised."""
+        harness.wait_until(self.runner_pid, 30, "a runner")
+        while (pid := self.runner_pid()) is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
 
     def container(self, kind="run"):
         """What the engine tells of the only container of that kind; None when there is none."""
