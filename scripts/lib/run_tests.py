@@ -208,6 +208,7 @@ def deep_steps():
     tidy = ["run-clang-tidy", "-quiet", "-p", BUILD / "fuzz", "-j", CORES,
             r"/src/.*(?<!_test)(?<!_fuzz)\.cc$"]
     steps = [
+        Step("fresh-root", pytest("fresh-root", "fresh_root", deep=True, limit=14400), slots=CORES),
         Step("build-release", build("release"), slots=CORES),
     ]
     for shard in range(2):
@@ -221,12 +222,10 @@ def deep_steps():
         Step("build-tsan", build("tsan"), slots=CORES),
         Step("unit-tsan", unit("tsan"), ("build-tsan",)),
         Step("build-fuzz", build("fuzz", "fuzzers"), slots=CORES),
-        Step("clang-tidy", command("clang-tidy", *tidy, limit=7200), ("build-fuzz",),
-             slots=CORES),
     ]
     for target in fuzzers():
         steps.append(Step(target, fuzz(target, seconds), ("build-fuzz",)))
-    steps.append(Step("fresh-root", pytest("fresh-root", "fresh_root", deep=True, limit=14400),
+    steps.append(Step("clang-tidy", command("clang-tidy", *tidy, limit=7200), ("build-fuzz",),
                       slots=CORES))
     return steps
 
