@@ -35,7 +35,8 @@ Status MakeScriptFolders(const RunFolder& folder) {
     const std::string text = "../../work/" + std::string(BaseName(folder.path())) + "/" + name;
     if (::symlink(text.c_str(), link.c_str()) != 0) return FromErrno("make " + link, errno);
   }
-  return MakeDirs(target);
+  TENON_TRY_VOID(MakeDirs(DirName(target), 0700));
+  return MakeDirs(target, 0700);
 }
 
 Status RemoveWork(const RunFolder& folder) {

@@ -2,6 +2,7 @@
 #include "run/script_folders.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
@@ -33,6 +34,17 @@ TEST_F(ScriptFoldersTest, TheyLieApartFromTheRecordAndTheRunsFolderLeadsThere) {
   EXPECT_EQ(folder_.metrics(), home_.root() + "/work/p_1/metrics");
   EXPECT_TRUE(Exists(folder_.path() + "/work/outputs/file"));
   EXPECT_TRUE(Exists(folder_.path() + "/metrics/file"));
+}
+
+TEST_F(ScriptFoldersTest, TheyAreTheUsersAlone) {
+  const mode_t before = ::umask(0);
+  ASSERT_TRUE(MakeScriptFolders(folder_).ok());
+  ::umask(before);
+  for (const std::string& path : {home_.work(), folder_.script_folder()}) {
+    struct stat info {};
+    ASSERT_EQ(::stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0700u) << path;
+  }
 }
 
 TEST_F(ScriptFoldersTest, ThoseOfAnEarlierTryAreEmptied) {
