@@ -31,6 +31,10 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "planned_skip(reason): may be skipped where it can't run")
     config.addinivalue_line("markers", "deep: long form, runs with TENON_DEEP=1 only")
     config.addinivalue_line("markers", "seconds(n): may take longer than the usual limit")
+    # Programs inherit what is ignored: of a shell's background job, of nohup. Tests send these signals.
+    for name in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(name) == signal.SIG_IGN:
+            signal.signal(name, signal.default_int_handler if name == signal.SIGINT else signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(config, items):
