@@ -240,7 +240,8 @@ class Follower {
               PlaceOf(options.after, run::kHostSegment)),
         script_(context, run::RunFolder(context.home, run_id).script_segment(),
                 PlaceOf(options.after, run::kScriptSegment)),
-        stop_watch_(run_id_, reporter) {
+        stop_watch_(run_id_, reporter),
+        looked_us_(context.clock->MonotonicUs()) {
     if (place_.far == nullptr) return;
     const auto take = [this](std::string_view segment, journal::Cursor before, auto records,
                              journal::Cursor after) -> Status {
@@ -357,6 +358,8 @@ class Follower {
     return RecoverIt();
   }
 
+  // Who holds a lock is told by the kernel, which may take it ten milliseconds: not before a runner
+  // has been silent for a while.
   void LookAtRunner() {
     const int64_t now = context_.clock->MonotonicUs();
     if (now - looked_us_ < kRunnerEveryUs) return;
@@ -413,7 +416,7 @@ class Follower {
   std::optional<run::End> end_;
   bool ended_ = false;  // without one
   StopWatch stop_watch_;
-  int64_t looked_us_ = 0;  // when LookAtRunner() last did
+  int64_t looked_us_;  // when LookAtRunner() last did, or could have
 };
 
 }  // namespace

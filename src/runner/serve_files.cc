@@ -110,7 +110,7 @@ class Following {
   Status Run() {
     for (const File& file : files_) watch_.Add(file.named.path);
     if (!lock_.empty()) watch_.Add(lock_);
-    last_sent_us_ = Now();
+    last_sent_us_ = holder_us_ = Now();
     for (bool closed = true;;) {
       // The lock is looked at first: if nobody holds it, what is there now is all there will be.
       // What comes after this look is left for the next one, or one who writes fast would keep us
@@ -163,10 +163,11 @@ class Following {
     return std::nullopt;
   }
 
-  // A writer that is stopped is told of: nothing comes from it until somebody lets it go on.
+  // A writer that is stopped is told of: nothing comes from it until somebody lets it go on. Not
+  // looked for at once: to tell who holds a lock may take the kernel ten milliseconds.
   void LookAtHolder(bool held) {
     if (!held) stopped_ = 0;
-    if (!held || (told_held_ && Now() - holder_us_ < kHolderEveryUs)) return;
+    if (!held || Now() - holder_us_ < kHolderEveryUs) return;
     holder_us_ = Now();
     const auto holder = FindLockHolder(lock_);
     stopped_ = holder && holder->stopped ? holder->pid : 0;
