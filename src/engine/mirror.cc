@@ -215,7 +215,9 @@ json::Object Mirror::AheadRequest(const run::Home& far_home, const std::string& 
   for (const std::string& path : {folder.host_segment(), folder.script_segment()}) {
     files.push_back(json::Object{{"path", json::EncodeBytes(path)}, {"offset", 0}});
   }
-  return FollowRequest(std::move(files), folder.host_segment());
+  json::Object request = FollowRequest(std::move(files), folder.host_segment());
+  request["just_begun"] = true;
+  return request;
 }
 
 Status Mirror::BeginFollowing() {

@@ -99,8 +99,11 @@ Result<bool> HasGrown(const std::vector<NamedFile>& files, std::vector<ino_t>* i
 class Following {
  public:
   Following(ServeLink& link, FileWatch& watch, const std::vector<NamedFile>& files,
-            std::string lock)
-      : link_(link), watch_(watch), lock_(std::move(lock)) {
+            std::string lock, bool just_begun)
+      : link_(link),
+        watch_(watch),
+        lock_(std::move(lock)),
+        holder_us_(just_begun ? Now() : INT64_MIN / 2) {
     for (const NamedFile& file : files) {
       files_.emplace_back().named = file;
       files_.back().sent = file.position;
@@ -110,7 +113,7 @@ class Following {
   Status Run() {
     for (const File& file : files_) watch_.Add(file.named.path);
     if (!lock_.empty()) watch_.Add(lock_);
-    last_sent_us_ = holder_us_ = Now();
+    last_sent_us_ = Now();
     for (bool closed = true;;) {
       // The lock is looked at first: if nobody holds it, what is there now is all there will be.
       // What comes after this look is left for the next one, or one who writes fast would keep us
@@ -163,8 +166,8 @@ class Following {
     return std::nullopt;
   }
 
-  // A writer that is stopped is told of: nothing comes from it until somebody lets it go on. Not
-  // looked for at once: to tell who holds a lock may take the kernel ten milliseconds.
+  // A writer that is stopped is told of: nothing comes from it until somebody lets it go on. One
+  // that has just begun is not: to tell who holds a lock may take the kernel ten milliseconds.
   void LookAtHolder(bool held) {
     if (!held) stopped_ = 0;
     if (!held || Now() - holder_us_ < kHolderEveryUs) return;
@@ -258,7 +261,7 @@ class Following {
   bool sent_some_ = false;  // since the last look
   std::optional<bool> told_held_;
   pid_t stopped_ = 0, told_stopped_ = 0;
-  int64_t holder_us_ = 0;
+  int64_t holder_us_;  // when LookAtHolder() last looked
   int64_t last_sent_us_ = 0, looked_us_ = 0;
 };
 
@@ -376,7 +379,8 @@ Status ServeFiles::Follow(const json::Object& request) {
     if (!path.ok()) return link_.Fail(path.error());
     lock = std::move(*path);
   }
-  Status followed = Following(link_, watch_, *files, std::move(lock)).Run();
+  const bool just_begun = json::GetBool(request, "just_begun");
+  Status followed = Following(link_, watch_, *files, std::move(lock), just_begun).Run();
   watch_.Clear();
   if (!followed.ok()) return followed;
   return link_.Send({{"ok", true}, {"end", true}});
