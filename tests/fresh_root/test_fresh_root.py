@@ -18,6 +18,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ENTER = Path(__file__).with_name("enter")
+LOGS = REPOSITORY / "build/test-logs"  # what the commands print is kept there
 PASSED_ON = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
              "SSL_CERT_FILE", "SSL_CERT_DIR")
 pytestmark = [pytest.mark.deep, pytest.mark.seconds(7200),
@@ -76,6 +77,9 @@ def run_inside(root, command, **variables):
     answer = subprocess.run([ENTER, root, command, "CI=true", *passed_on, *given],
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    with open(LOGS / "fresh-root-inside.log", "a", encoding="utf-8") as log:
+        log.write(f"+ {command}\n{answer.stdout}")
     assert answer.returncode == 0, answer.stdout[-8000:]
     return answer.stdout, time.monotonic() - started
 
