@@ -95,7 +95,7 @@ bool IsOurAz(const std::string& path) {
 
 std::optional<std::string> FindOtherAz(const Environment& environment) {
   for (const std::string& folder : Split(GetVariable(environment, "PATH"), ':')) {
-    const auto found = FindProgram("az", folder.empty() ? "." : folder);
+    auto found = FindProgram("az", folder.empty() ? "." : folder);
     if (found && !IsOurAz(*found)) return found;
   }
   return std::nullopt;

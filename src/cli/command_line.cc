@@ -83,7 +83,8 @@ CLI::App* FindSubcommand(CLI::App& app, const std::string& name) {
 std::string WordsBefore(const CLI::App* app) {
   std::string words;
   for (app = app->get_parent(); app; app = app->get_parent()) {
-    words = app->get_name() + (words.empty() ? "" : " " + words);
+    if (!words.empty()) words.insert(0, " ");
+    words.insert(0, app->get_name());
   }
   return words;
 }

@@ -28,7 +28,7 @@ std::string RealPath(const std::string& path) {
 // The ignore file of the root that counts, or that would if it were there.
 std::string IgnoreFileOf(const std::string& root) {
   for (const char* name : {".amlignore", ".gitignore"}) {
-    if (const std::string path = JoinPath(root, name); Exists(path)) return path;
+    if (std::string path = JoinPath(root, name); Exists(path)) return path;
   }
   return JoinPath(root, ".amlignore");
 }

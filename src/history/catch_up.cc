@@ -214,7 +214,7 @@ Status CatchUp(HistoryStore& store, const std::string& runs_folder, const Progre
   if (last == now) return {};
   TENON_TRY(const bool settled, last.boot == now.boot ? CompareNames(store, runs_folder, progress)
                                                       : CompareAll(store, runs_folder, progress));
-  const Status marked = store.MarkSeen({settled ? now.runs : 0, now.boot});
+  Status marked = store.MarkSeen({settled ? now.runs : 0, now.boot});
   // An index that has everything and can't be written is as good.
   if (!marked.ok() && marked.error().kind != ErrorKind::kDenied) return marked;
   return {};
