@@ -22,7 +22,7 @@ struct Hash {
   static std::optional<Hash> FromHex(std::string_view hex);
   static Hash FromBytes(std::string_view raw32);  // exactly 32 bytes, checked
   std::string_view raw() const { return {reinterpret_cast<const char*>(bytes.data()), 32}; }
-  auto operator<=>(const Hash&) const = default;
+  auto operator<=>(const Hash&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // Incremental SHA-256 over OpenSSL's low-level calls (the EVP ones drag dlopen and name look-ups
