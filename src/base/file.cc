@@ -259,6 +259,12 @@ bool IsDirectory(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+int64_t ModifiedUs(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return 0;
+  return int64_t{info.st_mtim.tv_sec} * 1'000'000 + info.st_mtim.tv_nsec / 1000;
+}
+
 Result<FileLock> FileLock::Take(const std::string& path, bool wait) {
   // Opened for writing: an exclusive flock on NFS needs it.
   TENON_TRY(UniqueFd fd, OpenFile(path, O_RDWR | O_CREAT, 0600));

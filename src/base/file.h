@@ -68,6 +68,8 @@ Result<std::vector<std::string>> ListDir(const std::string& path);
 
 bool Exists(const std::string& path);  // lstat succeeds
 bool IsDirectory(const std::string& path);
+// When it was last changed, in microseconds since 1970; 0: not there.
+int64_t ModifiedUs(const std::string& path);
 
 // An exclusive flock(2), held as long as the object lives. flock, not fcntl: it belongs to the open
 // file, works before Linux 3.15, and is mapped to byte-range locks on NFS.

@@ -372,7 +372,8 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
     }
     TENON_TRY_VOID(live.AddRun(*view));
   }
-  result.bytes_freed += run::RemoveLostScriptFolders(context.home, options.dry_run);
+  result.bytes_freed +=
+      run::RemoveLostScriptFolders(context.home, context.clock->NowUs(), options.dry_run);
   result.bytes_freed += RemovePartialObjects(context, live.all(), options.dry_run);
   if (with_containers) {
     // An engine that is away keeps nobody from the rest.

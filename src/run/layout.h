@@ -67,7 +67,7 @@ class Home {
   std::string history_db() const { return root_ + "/history.db"; }
   std::string number_file(std::string_view project_key) const;
   std::string runs() const { return root_ + "/runs"; }
-  std::string work() const { return root_ + "/work"; }
+  std::string script_folders() const { return root_ + "/work"; }
   std::string runs_lock() const { return root_ + "/runs.lock"; }
   std::string environments() const { return root_ + "/environments"; }
   std::string environment(std::string_view key) const;

@@ -32,8 +32,11 @@ Status RemoveRun(const RunFolder& folder);
 // What the record and both take on the disk.
 uint64_t RunBytes(const RunFolder& folder);
 
-// Removes the script folders of runs that have no folder any more. Returns the bytes freed.
-uint64_t RemoveLostScriptFolders(const Home& home, bool dry_run);
+// Removes the script folders of runs that have no folder any more. Returns the bytes freed. A home
+// may be a folder that others use too, and a script may go on without its record, so only what is
+// surely lost goes: it has the name of a run, holds nothing but the two folders, has not changed
+// for a week, and no process works in it or has it mounted.
+uint64_t RemoveLostScriptFolders(const Home& home, int64_t now_us, bool dry_run);
 
 }  // namespace tenon::run
 

@@ -2,11 +2,13 @@
 #include "run/script_folders.h"
 
 #include <gtest/gtest.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/temp_folder.h"
 
@@ -40,7 +42,7 @@ TEST_F(ScriptFoldersTest, TheyAreTheUsersAlone) {
   const mode_t before = ::umask(0);
   ASSERT_TRUE(MakeScriptFolders(folder_).ok());
   ::umask(before);
-  for (const std::string& path : {home_.work(), folder_.script_folder()}) {
+  for (const std::string& path : {home_.script_folders(), folder_.script_folder()}) {
     struct stat info {};
     ASSERT_EQ(::stat(path.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 0777, 0700u) << path;
@@ -88,16 +90,52 @@ TEST_F(ScriptFoldersTest, AForeignLinkLeadsNowhereElse) {
   EXPECT_TRUE(Exists(theirs + "/file"));
 }
 
-TEST_F(ScriptFoldersTest, OnlyThoseWithoutARunAreLost) {
-  ASSERT_TRUE(MakeScriptFolders(folder_).ok());
-  Put(folder_.work());
-  const RunFolder gone(home_, "p_2");
-  Put(gone.script_folder() + "/work");
-  EXPECT_GT(RemoveLostScriptFolders(home_, /*dry_run=*/true), 0u);
-  EXPECT_TRUE(Exists(gone.script_folder()));
-  EXPECT_GT(RemoveLostScriptFolders(home_, /*dry_run=*/false), 0u);
-  EXPECT_FALSE(Exists(gone.script_folder()));
-  EXPECT_TRUE(Exists(folder_.work() + "/file"));
+class LostScriptFoldersTest : public ScriptFoldersTest {
+ protected:
+  // Those of a run whose own folder is gone.
+  void SetUp() override { Put(gone_.script_folder() + "/work"); }
+  uint64_t Remove(bool dry_run = false) { return RemoveLostScriptFolders(home_, now_us_, dry_run); }
+
+  RunFolder gone_{home_, "p_1500000000000"};
+  int64_t now_us_ = SystemClock().NowUs() + int64_t{8} * 24 * 3600 * 1'000'000;
+};
+
+TEST_F(LostScriptFoldersTest, OnlyThoseWithoutARunAreLost) {
+  const RunFolder run(home_, "p_1500000000001");
+  ASSERT_TRUE(MakeDirs(run.path()).ok());
+  ASSERT_TRUE(MakeScriptFolders(run).ok());
+  Put(run.work());
+  EXPECT_GT(Remove(/*dry_run=*/true), 0u);
+  EXPECT_TRUE(Exists(gone_.script_folder()));
+  EXPECT_GT(Remove(), 0u);
+  EXPECT_FALSE(Exists(gone_.script_folder()));
+  EXPECT_TRUE(Exists(run.work() + "/file"));
+}
+
+TEST_F(LostScriptFoldersTest, ThoseThatChangedThisWeekAreKept) {
+  now_us_ = SystemClock().NowUs() + int64_t{6} * 24 * 3600 * 1'000'000;
+  EXPECT_EQ(Remove(), 0u);
+  EXPECT_TRUE(Exists(gone_.script_folder()));
+}
+
+TEST_F(LostScriptFoldersTest, AFolderOfSomebodyElseIsKept) {
+  ASSERT_TRUE(RemoveTree(gone_.script_folder()).ok());
+  Put(home_.script_folders() + "/thesis");
+  Put(home_.script_folders() + "/p_1500000000002");  // holds "file"
+  EXPECT_EQ(Remove(), 0u);
+  EXPECT_TRUE(Exists(home_.script_folders() + "/thesis/file"));
+  EXPECT_TRUE(Exists(home_.script_folders() + "/p_1500000000002/file"));
+}
+
+// The script of a run whose record was removed.
+TEST_F(LostScriptFoldersTest, ThoseAProcessWorksInAreKept) {
+  std::string before(PATH_MAX, '\0');
+  ASSERT_NE(::getcwd(before.data(), before.size()), nullptr);
+  ASSERT_EQ(::chdir((gone_.script_folder() + "/work").c_str()), 0);
+  EXPECT_EQ(Remove(), 0u);
+  ASSERT_EQ(::chdir(before.c_str()), 0);
+  EXPECT_TRUE(Exists(gone_.script_folder() + "/work/file"));
+  EXPECT_GT(Remove(), 0u);
 }
 
 }  // namespace

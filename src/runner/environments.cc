@@ -17,12 +17,6 @@ constexpr off_t kLongestWithoutOutput = 16 << 20;
 constexpr const char* kRecord = "/environment.json";
 constexpr const char* kAside = "/environment.json.aside";
 
-int64_t ModifiedUs(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return 0;
-  return int64_t{info.st_mtim.tv_sec} * 1'000'000 + info.st_mtim.tv_nsec / 1000;
-}
-
 // A container outlives its runner, and its host segment is short: no output is in it. A runner that
 // has written the end needs the environment no more, though it takes a moment to go.
 bool GoesOn(const std::string& segment) {

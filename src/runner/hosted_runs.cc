@@ -73,12 +73,6 @@ json::Object HostedRun::ToJson() const {
           {"outputs_left", outputs_left}};
 }
 
-int64_t ModifiedUs(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return 0;
-  return int64_t{info.st_mtim.tv_sec} * 1'000'000 + info.st_mtim.tv_nsec / 1000;
-}
-
 bool IsRunAlive(const run::RunFolder& folder) {
   const std::string segment = folder.host_segment();
   if (!Exists(segment)) return false;

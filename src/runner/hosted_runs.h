@@ -38,9 +38,6 @@ struct HostedRun {
 // What a segment says, as far as it can be read.
 journal::SegmentFold FoldSegment(const std::string& path, std::string_view name);
 
-// When a file was last changed; 0: not there.
-int64_t ModifiedUs(const std::string& path);
-
 // Whether the run goes on: its runner lives, or its container may.
 bool IsRunAlive(const run::RunFolder& folder);
 

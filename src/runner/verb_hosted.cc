@@ -73,7 +73,7 @@ class Cleaner {
     for (const std::string& id : request_.remove) RemoveAsked(id);
     if (!request_.clean) return;
     for (const HostedRun& run : std::vector<HostedRun>(runs_)) ApplyPolicy(run);
-    bytes_freed_ += run::RemoveLostScriptFolders(home_, request_.dry_run);
+    bytes_freed_ += run::RemoveLostScriptFolders(home_, NowUs(), request_.dry_run);
     RemovePartialUploads();
     RemoveRunners(home_.bin());
     if (const std::string pushed = PushedRunners(); !pushed.empty()) RemoveRunners(pushed);
