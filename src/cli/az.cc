@@ -131,7 +131,7 @@ int AzMain(const std::vector<std::string>& words) {
   if (session.globals.output.empty() && !session.globals.json && !PrintsTexts(line.words)) {
     session.globals.output = "json";
   }
-  return RunLine(session, std::move(line));
+  return RunLine(session, line);
 }
 
 Command AzCommand() {

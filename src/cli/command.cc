@@ -131,7 +131,7 @@ int ExitCodeFor(const Error& error) {
   return 1;
 }
 
-int RunLine(Session& session, Line line) {
+int RunLine(Session& session, const Line& line) {
   switch (line.kind) {
     case Line::Kind::kPrint:
     case Line::Kind::kWhich:

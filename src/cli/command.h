@@ -50,7 +50,7 @@ int UnknownOption(const CLI::App& app, const std::string& word);
 
 struct Line;
 // Carries out what a line means: prints, acts, asks the query. Returns the exit code.
-int RunLine(Session& session, Line line);
+int RunLine(Session& session, const Line& line);
 
 // Parses and runs. Everything is printed here; returns the exit code of the program. Called `az`,
 // it is that program (cli/az.h).

@@ -18,7 +18,7 @@ struct PythonVersion {
   int major = 0;
   int minor = 0;
   int micro = 0;
-  auto operator<=>(const PythonVersion&) const = default;
+  auto operator<=>(const PythonVersion&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 // "3.11.7", "3.13.0rc1" (its letters are dropped); nullopt when it is no version.
 std::optional<PythonVersion> ParsePythonVersion(std::string_view text);

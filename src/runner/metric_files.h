@@ -43,7 +43,7 @@ class MetricPositions {
   struct Place {
     uint32_t chunk = 0;
     uint64_t end = 0;
-    auto operator<=>(const Place&) const = default;
+    auto operator<=>(const Place&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   std::map<std::string, std::map<std::string, Place, std::less<>>, std::less<>> families_;
 };
