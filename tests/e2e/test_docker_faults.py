@@ -11,7 +11,7 @@ import pytest
 
 from e2e import harness
 from e2e.harness import wait_until
-from e2e.test_faults import SmallDisk
+from e2e.test_faults import FILL, SmallDisk
 from hosts import engine as engines
 from hosts.docker_runs import SLEEPER, EngineTenon, Runs, pip_file
 from hosts.packages import Index
@@ -283,12 +283,7 @@ def test_cancel_after_the_runner_was_killed(runs):
 LOGGER = """
 import os, tenon
 filler = os.open(os.path.join(os.environ["TENON_METRICS_DIR"], "filler"), os.O_WRONLY | os.O_CREAT)
-def fill():
-    for size in (65536, 4096, 512, 1):
-        try:
-            while True: os.write(filler, b"x" * size)
-        except OSError:
-            pass
+""" + FILL + """
 fill()
 for i in range(20000): tenon.log("loss", float(i))
 fill()

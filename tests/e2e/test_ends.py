@@ -14,7 +14,7 @@ import pytest
 from e2e.harness import wait_unlocked, wait_until
 from e2e.journal_py import TYPES, crc32c
 from e2e.runner_harness import Runner, alive
-from e2e.test_faults import SmallDisk, as_user, last, needs_root, runner_pid
+from e2e.test_faults import FILL, SmallDisk, as_user, last, needs_root, runner_pid
 
 UID = 64322
 
@@ -301,12 +301,7 @@ import os, sys, time
 import tenon
 filler = os.open(os.path.join(os.environ["TENON_HOME"], "filler"), os.O_WRONLY | os.O_CREAT)
 if {before}: tenon.log("loss", -1.0)
-def fill():
-    for size in (65536, 4096, 512, 1):
-        try:
-            while True: os.write(filler, b"x" * size)
-        except OSError:
-            pass
+""" + FILL + r"""
 fill()
 for i in range({count}):
     tenon.log("loss", float(i))

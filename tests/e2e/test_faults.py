@@ -269,6 +269,17 @@ def test_timeout(tenon, project):
     assert run["status"] == "Failed" and "timed out" in run["properties"]["Reason"]
 
 
+# For a script: fill() writes into the file `filler` until not one byte more fits.
+FILL = """
+def fill():
+    for size in (65536, 4096, 512, 1):
+        try:
+            while True: os.write(filler, b"x" * size)
+        except OSError:
+            pass
+"""
+
+
 class SmallDisk:
     """A tmpfs of a few megabytes for the home."""
 

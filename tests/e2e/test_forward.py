@@ -132,12 +132,7 @@ def test_a_forward_into_a_container_that_ends_leaves_no_port(runs, how):
     watcher.wait()
 
 
-@pytest.mark.parametrize("options", [{"AllowTcpForwarding": "no"}, {"PermitOpen": "none"}, {"DisableForwarding": "yes"},
-                                     {"PermitOpen": "127.0.0.1:9"}],
-                         ids=["AllowTcpForwarding", "PermitOpen", "DisableForwarding", "another-port"])
-def test_a_server_that_forbids_forwarding_is_no_hindrance(far_on, sshd_with, options):
-    far = far_on(sshd_with(**options))
-    folder = far.attached()
+def forwards_a_page(far, folder):
     port, local = free_port(), free_port()
     with site(far, port):
         forward = far.tenon.start("forward", "-t", "far", f"{port}:{local}", cwd=folder)
@@ -145,6 +140,14 @@ def test_a_server_that_forbids_forwarding_is_no_hindrance(far_on, sshd_with, opt
         assert get(local) == b"there"
         forward.send(signal.SIGINT)
         assert forward.wait().code == 0
+
+
+@pytest.mark.parametrize("options", [{"AllowTcpForwarding": "no"}, {"PermitOpen": "none"}, {"DisableForwarding": "yes"},
+                                     {"PermitOpen": "127.0.0.1:9"}],
+                         ids=["AllowTcpForwarding", "PermitOpen", "DisableForwarding", "another-port"])
+def test_a_server_that_forbids_forwarding_is_no_hindrance(far_on, sshd_with, options):
+    far = far_on(sshd_with(**options))
+    forwards_a_page(far, far.attached())
 
 
 def test_a_key_without_forwarding_is_no_hindrance(far_on, sshd, tmp_path):
@@ -155,13 +158,7 @@ def test_a_key_without_forwarding_is_no_hindrance(far_on, sshd, tmp_path):
     folder = far.project()
     far.tenon.run("computetarget", "attach", "remote", "-n", "far", "-a", "127.0.0.1", "--port", sshd.port, "-u", user.name,
                   "--private-key-file", tmp_path / "key", "--framework", "Python", "--host-key", sshd.fingerprint, cwd=folder).ok()
-    port, local = free_port(), free_port()
-    with site(far, port):
-        forward = far.tenon.start("forward", "-t", "far", f"{port}:{local}", cwd=folder)
-        forward.wait_for(f"http://127.0.0.1:{local}/")
-        assert get(local) == b"there"
-        forward.send(signal.SIGINT)
-        assert forward.wait().code == 0
+    forwards_a_page(far, folder)
 
 
 def test_a_port_on_which_nobody_listens_is_said(far):
