@@ -30,6 +30,7 @@ DEEP = os.environ.get("TENON_DEEP") == "1"
 def pytest_configure(config):
     config.addinivalue_line("markers", "planned_skip(reason): may be skipped where it can't run")
     config.addinivalue_line("markers", "deep: long form, runs with TENON_DEEP=1 only")
+    config.addinivalue_line("markers", "longer: does more with TENON_DEEP=1, for example with larger packages")
     config.addinivalue_line("markers", "seconds(n): may take longer than the usual limit")
     # Programs inherit what is ignored: of a shell's background job, of nohup. Tests send these signals.
     for name in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):

@@ -142,7 +142,8 @@ def python_with_pytest():
     sys.exit("no Python with pytest; scripts/setup installs python3-pytest")
 
 
-def pytest(name, folder, shard=None, deep=False, limit=3600):
+def pytest(name, folder, shard=None, deep=False, only=(), limit=3600):
+    """`only`: further words for pytest, which choose among the folder's tests."""
     def work(log):
         reports = fresh(LOGS / name)
         env = {"PYTHONDONTWRITEBYTECODE": "1"}
@@ -154,7 +155,7 @@ def pytest(name, folder, shard=None, deep=False, limit=3600):
         try:
             code = log.run([python_with_pytest(), "-m", "pytest", "-p", "no:cacheprovider", "-q",
                             "-ra", "--durations=15", f"--junitxml={reports / 'report.xml'}",
-                            f"--basetemp={scratch}/t", ROOT / "tests" / folder], limit, env, ROOT)
+                            f"--basetemp={scratch}/t", *only, ROOT / "tests" / folder], limit, env, ROOT)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
         counts = count_reports(reports, STRICT)
@@ -202,30 +203,31 @@ def ordinary_steps():
     return steps
 
 
+def deep_fuzz_seconds(target):
+    """What reads the words of a host, which may be hostile, gets ten minutes."""
+    return int(os.environ.get("TENON_FUZZ_SECONDS") or (600 if target in FUZZ_LIMITS else 60))
+
+
 def deep_steps():
-    seconds = int(os.environ.get("TENON_FUZZ_SECONDS", "600"))
     steps = [
+        Step("build-fuzz", build("fuzz", "fuzzers"), slots=CORES),
+        # The build by clang: what the other one's compiler is told means nothing to clang-tidy.
+        Step("clang-tidy", command("clang-tidy", sys.executable, ROOT / "scripts/lib/tidy.py", ROOT,
+                                   BUILD / "fuzz", limit=7200), ("build-fuzz",), slots=CORES),
         Step("fresh-root", pytest("fresh-root", "fresh_root", deep=True, limit=14400), slots=CORES),
         Step("build-release", build("release"), slots=CORES),
     ]
-    for shard in range(2):
-        name = f"e2e-deep-{shard}"
-        steps.append(Step(name, pytest(name, "e2e", f"{shard}/2", deep=True, limit=7200),
+    # The ordinary tests have passed in the fresh root; here only the long forms.
+    for folder in ("e2e", "shim"):
+        name = f"{folder}-deep"
+        steps.append(Step(name, pytest(name, folder, deep=True, only=("-m", "deep or longer"), limit=7200),
                           ("build-release",)))
-    for folder in pytest_folders():
-        steps.append(Step(f"{folder}-deep", pytest(f"{folder}-deep", folder, deep=True, limit=7200),
-                          ("build-release",)))
-    steps += [
+    for target in fuzzers():
+        steps.append(Step(target, fuzz(target, deep_fuzz_seconds(target)), ("build-fuzz",)))
+    return steps + [
         Step("build-tsan", build("tsan"), slots=CORES),
         Step("unit-tsan", unit("tsan"), ("build-tsan",)),
-        Step("build-fuzz", build("fuzz", "fuzzers"), slots=CORES),
     ]
-    for target in fuzzers():
-        steps.append(Step(target, fuzz(target, seconds), ("build-fuzz",)))
-    # The build by clang: what the other one's compiler is told means nothing to clang-tidy.
-    steps.append(Step("clang-tidy", command("clang-tidy", sys.executable, ROOT / "scripts/lib/tidy.py", ROOT,
-                                            BUILD / "fuzz", limit=7200), ("build-fuzz",), slots=CORES))
-    return steps
 
 
 def select(steps, names):

@@ -99,6 +99,7 @@ def create(tenon, sample, name, python):
     return folder, harness.Tenon(programs / "az", tenon.home, tenon.scratch)
 
 
+@pytest.mark.longer
 @pytest.mark.seconds(1800)
 @pytest.mark.planned_skip("the framework, or a Python old enough for it, can't be had here")
 @pytest.mark.parametrize("sample,packages,framework,model", NETWORKS, ids=[n[1] for n in NETWORKS])
