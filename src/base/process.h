@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/fields.h"
 #include "base/result.h"
 
 namespace tenon {
@@ -83,6 +84,12 @@ struct ProcessId {
   pid_t pid = 0;
   uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat
   std::string boot_id;       // /proc/sys/kernel/random/boot_id
+
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "pid", &ProcessId::pid, FieldRule::kAlways),
+                      Field(2, "start_ticks", &ProcessId::start_ticks, FieldRule::kAlways),
+                      Field(3, "boot_id", &ProcessId::boot_id, FieldRule::kAlways));
+  }
   bool operator==(const ProcessId&) const = default;
 };
 // The id of a process, a zombie included (nullopt: none such, or /proc cannot tell).

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/field_codec.h"
 #include "base/json.h"
 #include "history/test_journal.h"
 
@@ -58,7 +59,7 @@ journal::SegmentFold FullFold() {
 TEST(Codec, FoldLosesNothing) {
   const journal::SegmentFold fold = FullFold();
   const auto again = Must(DecodeFold(EncodeFold(fold)));
-  EXPECT_EQ(json::Print(again.ToJson()), json::Print(fold.ToJson()));
+  EXPECT_EQ(Pack(again), Pack(fold));
   EXPECT_EQ(again.series.at("loss").max, INFINITY);
   EXPECT_EQ(again.tags.at("gone").value, std::nullopt);
   EXPECT_EQ(again.runner->process.pid, -1);
@@ -68,7 +69,7 @@ TEST(Codec, FoldLosesNothing) {
 
 TEST(Codec, EmptyFoldAndHugeFoldLoseNothing) {
   const journal::SegmentFold empty;
-  EXPECT_EQ(json::Print(Must(DecodeFold(EncodeFold(empty))).ToJson()), json::Print(empty.ToJson()));
+  EXPECT_EQ(Pack(Must(DecodeFold(EncodeFold(empty)))), Pack(empty));
   journal::SegmentFold huge = FullFold();
   for (int i = 0; i < 20'000; ++i) {
     huge.artifacts.push_back({"outputs/" + std::to_string(i), 1, std::string(64, 'a'), 0644});

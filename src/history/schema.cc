@@ -2,9 +2,14 @@
 #include "history/schema.h"
 
 #include <array>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
+
+#include "history/codec_v4.h"
 
 namespace tenon::history {
 namespace {
@@ -90,7 +95,50 @@ Status ToVersion4(Database& database) {
   return ToVersion2(database);
 }
 
-constexpr std::array<Migration, 4> kMigrations = {ToVersion1, ToVersion2, ToVersion3, ToVersion4};
+// Writes every value of a column anew, by `id`. False: one of them is damaged.
+Result<bool> Convert(Database& database, const std::string& table, const std::string& column,
+                     std::optional<std::string> (*convert)(std::string_view)) {
+  std::vector<int64_t> ids;
+  {
+    TENON_TRY(Query query, database.Prepare("SELECT rowid FROM " + table));
+    while (true) {
+      TENON_TRY(const bool row, query.Step());
+      if (!row) break;
+      ids.push_back(query.Int(0));
+    }
+  }
+  for (const int64_t id : ids) {
+    std::optional<std::string> made;
+    {
+      TENON_TRY(Query read,
+                database.Prepare("SELECT " + column + " FROM " + table + " WHERE rowid = ?"));
+      TENON_TRY(const bool row, read.Bind(id).Step());
+      if (row) made = convert(read.Blob(0));
+    }
+    if (!made) return false;
+    TENON_TRY(Query write,
+              database.Prepare("UPDATE " + table + " SET " + column + " = ? WHERE rowid = ?"));
+    TENON_TRY_VOID(write.BindBlob(*made).Bind(id).Run());
+  }
+  return true;
+}
+
+// Members of folds and runs carry tags: from here on a new member needs no migration. An index that
+// is damaged is made again from the journals.
+Status ToVersion5(Database& database) {
+  using Column =
+      std::tuple<const char*, const char*, std::optional<std::string> (*)(std::string_view)>;
+  for (const auto& [table, column, convert] :
+       {Column{"segments", "fold", FoldFromVersion4}, Column{"views", "row", RowFromVersion4},
+        Column{"views", "detail", DetailFromVersion4}}) {
+    TENON_TRY(const bool whole, Convert(database, table, column, convert));
+    if (!whole) return ToVersion2(database);
+  }
+  return {};
+}
+
+constexpr std::array<Migration, 5> kMigrations = {ToVersion1, ToVersion2, ToVersion3, ToVersion4,
+                                                  ToVersion5};
 
 std::string Quoted(std::string_view name) {
   std::string out = "\"";

@@ -61,9 +61,11 @@ TEST(Schema, SavedOlderVersionsWantToBeMadeAgainFromTheJournals) {
   }
 }
 
-TEST(Schema, SavedVersion4OpensWithAllItsRuns) {
+class SavedVersion : public testing::TestWithParam<const char*> {};
+
+TEST_P(SavedVersion, OpensWithAllItsRuns) {
   const TestFolder folder;
-  const auto store = Must(OpenSqliteStore(CopyOf("history-v4.db", folder)));
+  const auto store = Must(OpenSqliteStore(CopyOf(GetParam(), folder)));
   EXPECT_FALSE(Must(store->NeedsRebuild()));
   EXPECT_EQ(Ids(Must(store->List({}))),
             (std::vector<std::string>{IdOf(5), IdOf(4), IdOf(3), IdOf(2), IdOf(1)}));
@@ -87,6 +89,22 @@ TEST(Schema, SavedVersion4OpensWithAllItsRuns) {
   }
   GiveRun(*store, kSavedRuns + 1);
   EXPECT_EQ(Must(store->LastNumber("p")), kSavedRuns + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Schema, SavedVersion, testing::Values("history-v4.db", "history-v5.db"));
+
+TEST(Schema, DamagedVersion4IsMadeAgainFromTheJournals) {
+  for (const char* damage : {"UPDATE segments SET fold = x'01ff'", "UPDATE views SET row = x''",
+                             "UPDATE views SET detail = x'0207'"}) {
+    const TestFolder folder;
+    const std::string path = CopyOf("history-v4.db", folder);
+    Must(Must(Database::Open(path))->Execute(damage));
+    const auto store = Must(OpenSqliteStore(path));
+    EXPECT_TRUE(Must(store->NeedsRebuild())) << damage;
+    EXPECT_TRUE(Must(store->List({})).empty()) << damage;
+    for (int64_t number = 1; number <= kSavedRuns; ++number) GiveRun(*store, number);
+    EXPECT_EQ(Must(store->LastNumber("p")), kSavedRuns) << damage;
+  }
 }
 
 Status AddColor(Database& database) {

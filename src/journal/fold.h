@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/fields.h"
 #include "base/result.h"
 #include "journal/reader.h"
 #include "run/event.h"
@@ -25,6 +25,14 @@ struct SeriesSummary {
   run::MetricValue last;    // of the point logged last (by time, then order)
   int64_t last_step = 0;
   int64_t last_time_us = 0;
+
+  static constexpr auto Fields() {
+    return std::tuple(
+        Field(1, "count", &SeriesSummary::count), Field(2, "numbers", &SeriesSummary::numbers),
+        Field(3, "min", &SeriesSummary::min), Field(4, "max", &SeriesSummary::max),
+        Field(5, "last", &SeriesSummary::last), Field(6, "last_step", &SeriesSummary::last_step),
+        Field(7, "last_time_us", &SeriesSummary::last_time_us));
+  }
 };
 
 // A value and when it was said, for last-writer-wins between clients (ties: larger `by`).
@@ -33,6 +41,11 @@ struct Said {
   T value{};
   int64_t time_us = 0;
   std::string by;
+
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "value", &Said::value), Field(2, "time_us", &Said::time_us),
+                      Field(3, "by", &Said::by));
+  }
 };
 
 // What all segments of a run may list together, in bytes of memory: some 100,000 outputs. What a
@@ -43,7 +56,7 @@ inline constexpr size_t kMaxReason = 4096;
 // Segments of a run that are read: one per client that has said something about it, and the host's.
 inline constexpr size_t kMaxSegments = 64;
 
-// What one segment says. A plain value with a JSON form, so that an index can store it and go on.
+// What one segment says. A described value, so that an index can store it and go on.
 struct SegmentFold {
   uint64_t records = 0;
   int64_t first_us = 0, last_us = 0;
@@ -75,12 +88,36 @@ struct SegmentFold {
   uint64_t held = 0;                          // bytes of memory that the above takes, about
   uint64_t left_out = 0, files_left_out = 0;  // records and artifacts for which there was no room
 
+  static constexpr auto Fields() {
+    return std::tuple(
+        Field(1, "records", &SegmentFold::records), Field(2, "first_us", &SegmentFold::first_us),
+        Field(3, "last_us", &SegmentFold::last_us), Field(4, "submitted", &SegmentFold::submitted),
+        Field(5, "submitted_us", &SegmentFold::submitted_us),
+        Field(6, "state", &SegmentFold::state),
+        Field(7, "state_reason", &SegmentFold::state_reason), Field(8, "end", &SegmentFold::end),
+        Field(9, "end_us", &SegmentFold::end_us), Field(10, "runner", &SegmentFold::runner),
+        Field(11, "script", &SegmentFold::script), Field(12, "script_us", &SegmentFold::script_us),
+        Field(13, "script_ended", &SegmentFold::script_ended),
+        Field(14, "environment", &SegmentFold::environment),
+        Field(15, "container", &SegmentFold::container), Field(16, "steps", &SegmentFold::steps),
+        Field(17, "notices", &SegmentFold::notices),
+        Field(18, "artifacts", &SegmentFold::artifacts),
+        Field(19, "outputs_tree", &SegmentFold::outputs_tree),
+        Field(20, "outputs_left", &SegmentFold::outputs_left),
+        Field(21, "series", &SegmentFold::series),
+        Field(22, "stdout_bytes", &SegmentFold::stdout_bytes),
+        Field(23, "stderr_bytes", &SegmentFold::stderr_bytes), Field(24, "gap", &SegmentFold::gap),
+        Field(25, "hole_bytes", &SegmentFold::hole_bytes), Field(26, "name", &SegmentFold::name),
+        Field(27, "note", &SegmentFold::note), Field(28, "hidden", &SegmentFold::hidden),
+        Field(29, "tags", &SegmentFold::tags), Field(30, "held", &SegmentFold::held),
+        Field(31, "left_out", &SegmentFold::left_out),
+        Field(32, "files_left_out", &SegmentFold::files_left_out));
+  }
+
   // Takes the next record of the segment (called in order, each record once). A payload that cannot
   // be understood costs that record only: it becomes a notice. Types this program does not know are
   // counted and passed over. `most`: what `held` may come to; see kMaxHeld. Always succeeds.
   Status Apply(const Record& record, std::string_view segment, uint64_t most = kMaxHeld);
-  json::Object ToJson() const;
-  static Result<SegmentFold> FromJson(const json::Object& object);
 };
 
 // The run as its segments, taken together, tell it.
@@ -115,6 +152,32 @@ struct RunView {
   // what the segments tell.
   std::string unreadable;
   bool untold = false;  // likewise: no segment says what was submitted; only the folder is known
+
+  // What listings need of a run, and what only its own page needs.
+  static constexpr auto RowFields() {
+    return std::tuple(
+        Field(1, "spec", &RunView::spec), Field(2, "client", &RunView::client),
+        Field(3, "tenon_version", &RunView::tenon_version), Field(4, "state", &RunView::state),
+        Field(5, "reason", &RunView::reason), Field(6, "end", &RunView::end),
+        Field(7, "created_us", &RunView::created_us), Field(8, "start_us", &RunView::start_us),
+        Field(9, "end_us", &RunView::end_us), Field(10, "duration_us", &RunView::duration_us),
+        Field(11, "last_heard_us", &RunView::last_heard_us), Field(12, "runner", &RunView::runner),
+        Field(13, "script", &RunView::script), Field(14, "artifacts", &RunView::artifacts),
+        Field(15, "outputs_tree", &RunView::outputs_tree),
+        Field(16, "outputs_left", &RunView::outputs_left), Field(17, "series", &RunView::series),
+        Field(18, "stdout_bytes", &RunView::stdout_bytes),
+        Field(19, "stderr_bytes", &RunView::stderr_bytes), Field(20, "gap", &RunView::gap),
+        Field(21, "hole_bytes", &RunView::hole_bytes), Field(22, "name", &RunView::name),
+        Field(23, "note", &RunView::note), Field(24, "hidden", &RunView::hidden),
+        Field(25, "tags", &RunView::tags), Field(26, "files_left_out", &RunView::files_left_out));
+  }
+  static constexpr auto DetailFields() {
+    return std::tuple(Field(27, "steps", &RunView::steps), Field(28, "notices", &RunView::notices),
+                      Field(29, "environment", &RunView::environment),
+                      Field(30, "container", &RunView::container));
+  }
+  static constexpr auto Fields() { return std::tuple_cat(RowFields(), DetailFields()); }
+  static constexpr size_t kFieldsElsewhere = 2;  // unreadable, untold
 };
 
 // The final state comes from a far segment; a near "never started" counts only while no far segment

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/field_codec.h"
 #include "journal/fold.h"
 #include "journal/format.h"
 #include "journal/reader.h"
@@ -66,8 +67,8 @@ Tally Decode(std::string_view bytes, uint8_t seed) {
     header_lost |= hole.offset == 0 && hole.bytes > 0;
   }
   TENON_CHECK(sum + (header_lost || bytes.empty() ? 0 : kFileHeaderSize) == bytes.size());
-  auto again = SegmentFold::FromJson(fold.ToJson());
-  TENON_CHECK(again.ok());
+  SegmentFold again;
+  TENON_CHECK(Unpack(Pack(fold), again));
   return tally;
 }
 

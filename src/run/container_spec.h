@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/json.h"
 #include "base/result.h"
 
 namespace tenon::run {
+
+class Members;
 
 // What a target says about the container a script runs in. Sizes are 0 when nothing was said.
 struct ContainerSpec {
@@ -33,6 +36,24 @@ struct ContainerSpec {
 
   json::Object ToJson() const;
   static Result<ContainerSpec> FromJson(const json::Object& object);
+
+  void Check(Members& in) const;  // for run/described.h
+  static constexpr auto Fields() {
+    return std::tuple(
+        Field(1, "image", &ContainerSpec::image, FieldRule::kAlways),
+        Field(2, "image_where", &ContainerSpec::image_where, FieldRule::kAlways),
+        Field(3, "shared_volumes", &ContainerSpec::shared_volumes, FieldRule::kAlways),
+        Field(4, "nvidia_docker", &ContainerSpec::nvidia_docker),
+        Field(5, "gpus", &ContainerSpec::gpus, FieldRule::kAlways),
+        Field(6, "gpus_from_option", &ContainerSpec::gpus_from_option, FieldRule::kAlways),
+        Field(7, "gpu_where", &ContainerSpec::gpu_where, FieldRule::kAlways),
+        Field(8, "memory_bytes", &ContainerSpec::memory_bytes, FieldRule::kAlways),
+        Field(9, "nano_cpus", &ContainerSpec::nano_cpus, FieldRule::kAlways),
+        Field(10, "shm_bytes", &ContainerSpec::shm_bytes, FieldRule::kAlways),
+        Field(11, "ulimits", &ContainerSpec::ulimits, FieldRule::kAlways),
+        Field(12, "read_only_root", &ContainerSpec::read_only_root, FieldRule::kAlways),
+        Field(13, "network", &ContainerSpec::network, FieldRule::kAlways));
+  }
 };
 
 }  // namespace tenon::run

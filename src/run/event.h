@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can happen in a run. The journal stores events as records (type, time, payload); this file
-// says what each payload holds. Rare events carry JSON, so that members can be added; output and
-// metrics, which come in millions, are packed bytes. A reader skips types and members it does not
-// know.
+// says what each payload holds. Rare events carry JSON, so that members can be added: a member and
+// its line in Fields() are all it takes. Output and metrics, which come in millions, are packed
+// bytes. A reader skips types and members it does not know.
 #ifndef TENON_RUN_EVENT_H_
 #define TENON_RUN_EVENT_H_
 
@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/json.h"
 #include "base/process.h"
 #include "base/result.h"
@@ -23,6 +24,8 @@
 #include "run/state.h"
 
 namespace tenon::run {
+
+class Members;
 
 enum class EventType : uint8_t {
   kSubmitted = 1,
@@ -48,12 +51,25 @@ struct Submitted {
   RunSpec spec;
   std::string client;  // id of the client
   std::string tenon_version;
+
+  static constexpr EventType kType = EventType::kSubmitted;
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "spec", &Submitted::spec, FieldRule::kRequired),
+                      Field(2, "client", &Submitted::client),
+                      Field(3, "tenon_version", &Submitted::tenon_version));
+  }
 };
 
 // far: the run has entered a state that is not final. `reason` may be empty.
 struct StateChange {
   State state = State::kStarting;
   std::string reason;
+
+  static constexpr EventType kType = EventType::kState;
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "state", &StateChange::state, FieldRule::kRequired),
+                      Field(2, "reason", &StateChange::reason));
+  }
 };
 
 // near or far: one step of the work, written when it has ended.
@@ -61,6 +77,13 @@ struct Step {
   std::string name;  // "snapshot", "unpack", "collect outputs" …
   int64_t duration_us = 0;
   std::string detail;  // for people: "812 files, 4.1 MB"
+
+  static constexpr EventType kType = EventType::kStep;
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "name", &Step::name, FieldRule::kAlways),
+                      Field(2, "duration_us", &Step::duration_us),
+                      Field(3, "detail", &Step::detail));
+  }
 };
 
 // far: bytes the script wrote, as they came (masked).
@@ -68,10 +91,14 @@ enum class Stream : uint8_t { kStdout = 1, kStderr = 2 };
 struct Output {
   Stream stream = Stream::kStdout;
   std::string_view bytes;  // points into the record
+
+  static constexpr EventType kType = EventType::kOutput;
 };
 
 struct Metrics {
   std::vector<MetricBlock> blocks;
+
+  static constexpr EventType kType = EventType::kMetrics;
 };
 
 // far: what the run left in outputs/, or text it uploaded. Several records when there are many.
@@ -80,19 +107,40 @@ struct Artifact {
   uint64_t size = 0;
   std::string hash;  // hex, in the object store
   uint32_t mode = 0644;
+
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "path", &Artifact::path, FieldRule::kAlways),
+                      Field(2, "size", &Artifact::size, FieldRule::kAlways),
+                      Field(3, "hash", &Artifact::hash, FieldRule::kAlways),
+                      Field(4, "mode", &Artifact::mode, FieldRule::kAlways));
+  }
 };
 struct Artifacts {
   std::vector<Artifact> files;
   std::string tree;   // hex root hash of outputs/ as a tree; set in the last record only
   uint64_t left = 0;  // files that could not be taken, so that outputs/ is kept; likewise
+
+  static constexpr EventType kType = EventType::kArtifacts;
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "files", &Artifacts::files, FieldRule::kAlways),
+                      Field(2, "tree", &Artifacts::tree), Field(3, "left", &Artifacts::left));
+  }
 };
 
 // near or far: something the user should know.
 enum class Level { kInfo, kWarning, kError };
+constexpr int LastOf(Level) { return static_cast<int>(Level::kError); }
 struct Notice {
   Level level = Level::kInfo;
   std::string text;
   std::string hint;
+
+  static constexpr EventType kType = EventType::kNotice;
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "level", &Notice::level, FieldRule::kAlways),
+                      Field(2, "text", &Notice::text, FieldRule::kAlways),
+                      Field(3, "hint", &Notice::hint));
+  }
 };
 
 // What was looked at to say that nothing of the run is left.
@@ -103,6 +151,14 @@ struct Proof {
   int64_t unseen = 0;  // processes whose environment could not be read, other users' left out
   std::string remark;  // what could not be seen and why; "" when all could
   std::string gpu;     // "no GPU on this machine", "no memory held", …
+
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "method", &Proof::method, FieldRule::kAlways),
+                      Field(2, "ended", &Proof::ended, FieldRule::kAlways),
+                      Field(3, "left", &Proof::left, FieldRule::kAlways),
+                      Field(4, "unseen", &Proof::unseen), Field(5, "remark", &Proof::remark),
+                      Field(6, "gpu", &Proof::gpu));
+  }
 };
 
 // far: the end, with the true reason. near: only with never_started.
@@ -119,6 +175,19 @@ struct End {
   int64_t duration_us = 0;  // of the script, from the monotonic clock; 0 when not known
   std::optional<Proof> proof;
   bool outputs_left = false;  // not all outputs are collected: the run's folder has the only copy
+
+  static constexpr EventType kType = EventType::kEnd;
+  void Check(Members& in) const;
+  static constexpr auto Fields() {
+    return std::tuple(
+        Field(1, "state", &End::state, FieldRule::kRequired),
+        Field(2, "exit_code", &End::exit_code), Field(3, "signal", &End::signal),
+        Field(4, "reason", &End::reason), Field(5, "never_started", &End::never_started),
+        Field(6, "recovered", &End::recovered), Field(7, "rebooted", &End::rebooted),
+        Field(8, "peak_rss_bytes", &End::peak_rss_bytes), Field(9, "start_us", &End::start_us),
+        Field(10, "duration_us", &End::duration_us), Field(11, "proof", &End::proof),
+        Field(12, "outputs_left", &End::outputs_left));
+  }
 };
 
 // far: recording stopped and went on (a full disk).
@@ -127,6 +196,13 @@ struct Gap {
   uint64_t stderr_bytes = 0;
   uint64_t records = 0;  // others that were lost: metrics, notices
   std::string reason;
+
+  static constexpr EventType kType = EventType::kGap;
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "stdout_bytes", &Gap::stdout_bytes),
+                      Field(2, "stderr_bytes", &Gap::stderr_bytes),
+                      Field(3, "records", &Gap::records), Field(4, "reason", &Gap::reason));
+  }
 };
 
 // far: who supervises the run. The handle by which it is found again.
@@ -135,12 +211,26 @@ struct RunnerStarted {
   std::string host;
   std::string version;
   int protocol = 0;
+
+  static constexpr EventType kType = EventType::kRunnerStarted;
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "process", &RunnerStarted::process, FieldRule::kRequired),
+                      Field(2, "host", &RunnerStarted::host),
+                      Field(3, "version", &RunnerStarted::version),
+                      Field(4, "protocol", &RunnerStarted::protocol, FieldRule::kAlways));
+  }
 };
 
 // far: the script's process.
 struct ScriptStarted {
   ProcessId process;
   std::vector<std::string> argv;  // masked
+
+  static constexpr EventType kType = EventType::kScriptStarted;
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "process", &ScriptStarted::process, FieldRule::kRequired),
+                      Field(2, "argv", &ScriptStarted::argv, FieldRule::kAlways));
+  }
 };
 
 // far, of the init in a container: the script and all it started are gone. The end of the run is
@@ -154,6 +244,18 @@ struct ScriptEnded {
   int64_t duration_us = 0;  // monotonic clock
   int64_t leftovers = 0;    // processes the script left behind, which were ended
   std::string problem;      // why it could not be started; "" = it was
+
+  static constexpr EventType kType = EventType::kScriptEnded;
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "exit_code", &ScriptEnded::exit_code, FieldRule::kAlways),
+                      Field(2, "signal", &ScriptEnded::signal),
+                      Field(3, "out_of_memory", &ScriptEnded::out_of_memory),
+                      Field(4, "peak_rss_bytes", &ScriptEnded::peak_rss_bytes),
+                      Field(5, "start_us", &ScriptEnded::start_us),
+                      Field(6, "duration_us", &ScriptEnded::duration_us),
+                      Field(7, "leftovers", &ScriptEnded::leftovers),
+                      Field(8, "problem", &ScriptEnded::problem));
+  }
 };
 
 // far: what the script runs with is there.
@@ -168,6 +270,18 @@ struct EnvironmentReady {
   bool reused = false;  // it was there already
   uint64_t bytes = 0;
   std::vector<InstalledPackage> packages;
+
+  static constexpr EventType kType = EventType::kEnvironmentReady;
+  static constexpr auto Fields() {
+    return std::tuple(
+        Field(1, "key", &EnvironmentReady::key), Field(2, "kind", &EnvironmentReady::kind),
+        Field(3, "name", &EnvironmentReady::name), Field(4, "base", &EnvironmentReady::base),
+        Field(5, "base_id", &EnvironmentReady::base_id),
+        Field(6, "python_version", &EnvironmentReady::python_version),
+        Field(7, "file", &EnvironmentReady::file), Field(8, "reused", &EnvironmentReady::reused),
+        Field(9, "bytes", &EnvironmentReady::bytes),
+        Field(10, "packages", &EnvironmentReady::packages));
+  }
 };
 
 // far: a step goes on. Rare enough to be kept: at most twice a second.
@@ -176,6 +290,13 @@ struct Progress {
   std::string detail;
   uint64_t done = 0;
   uint64_t total = 0;  // 0: not known
+
+  static constexpr EventType kType = EventType::kProgress;
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "step", &Progress::step, FieldRule::kAlways),
+                      Field(2, "detail", &Progress::detail), Field(3, "done", &Progress::done),
+                      Field(4, "total", &Progress::total));
+  }
 };
 
 // far: the container of the run, before it is started. The handle by which it is found again.
@@ -185,6 +306,14 @@ struct ContainerMade {
   std::string image;
   std::string engine;  // "Docker 20.10.24"
   std::string socket;
+
+  static constexpr EventType kType = EventType::kContainerMade;
+  static constexpr auto Fields() {
+    return std::tuple(
+        Field(1, "id", &ContainerMade::id, FieldRule::kAlways),
+        Field(2, "name", &ContainerMade::name), Field(3, "image", &ContainerMade::image),
+        Field(4, "engine", &ContainerMade::engine), Field(5, "socket", &ContainerMade::socket));
+  }
 };
 
 // near: what the user says about a run afterwards. Absent members are left as they were.
@@ -194,6 +323,14 @@ struct Annotation {
   std::optional<bool> hidden;
   std::vector<std::pair<std::string, std::string>> set_tags;
   std::vector<std::string> remove_tags;
+
+  static constexpr EventType kType = EventType::kAnnotation;
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "name", &Annotation::name), Field(2, "note", &Annotation::note),
+                      Field(3, "hidden", &Annotation::hidden),
+                      Field(4, "set_tags", &Annotation::set_tags),
+                      Field(5, "remove_tags", &Annotation::remove_tags));
+  }
 };
 
 using Event = std::variant<Submitted, StateChange, Step, Output, Metrics, Artifacts, Notice, End,
@@ -205,6 +342,12 @@ std::string EncodeEvent(const Event& event);
 // nullopt: a type this program does not know; skip it. kCorrupt: the payload is not what the type
 // says.
 Result<std::optional<Event>> DecodeEvent(uint8_t type, std::string_view payload);
+
+// For run/described.h.
+json::Value ToJsonValue(State state);
+void ReadValue(Members& in, std::string_view key, State& out);
+json::Value ToJsonValue(Level level);
+void ReadValue(Members& in, std::string_view key, Level& out);
 
 // The payload of the types that carry JSON, as an object (kOutput and kMetrics: empty), and back.
 json::Object EventToJson(const Event& event);

@@ -72,6 +72,16 @@ void Members::Fail(std::string_view key, std::string_view should_be) {
   }
 }
 
+void Members::FailMissing(std::string_view key) {
+  if (problem_.empty()) problem_ = "\"" + std::string(key) + "\" is missing";
+}
+
+void Members::FailAsIn(std::string_view key, const Members& inner) {
+  if (inner.failed() && problem_.empty()) {
+    problem_ = "in \"" + std::string(key) + "\": " + inner.problem_;
+  }
+}
+
 Status Members::status() const {
   if (problem_.empty()) return {};
   return Invalid(problem_);

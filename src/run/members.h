@@ -56,8 +56,13 @@ class Members {
   const json::Object* ReadObject(std::string_view key);
   const json::Array* ReadArray(std::string_view key);
 
+  bool Has(std::string_view key) const { return Find(key) != nullptr; }  // null counts as absent
+
   // Says that `key` is wrong; the first such word counts.
   void Fail(std::string_view key, std::string_view should_be);
+  void FailMissing(std::string_view key);
+  // The same when something is wrong in the object `inner`, which is the member `key` or in it.
+  void FailAsIn(std::string_view key, const Members& inner);
   bool failed() const { return !problem_.empty(); }
   // kInvalid with the first problem.
   Status status() const;

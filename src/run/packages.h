@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/json.h"
 #include "base/result.h"
 
@@ -17,12 +18,24 @@ struct Package {
   std::string name;   // as indexes compare it; "" when the text does not tell
   std::string where;  // who asked: "aml_config/conda_dependencies.yml:7". No part of the key
   std::string pypi = {};  // of conda items: the same project's name on PyPI; "" = none is known
+
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "text", &Package::text, FieldRule::kAlways),
+                      Field(2, "name", &Package::name, FieldRule::kAlways),
+                      Field(3, "where", &Package::where, FieldRule::kAlways),
+                      Field(4, "pypi", &Package::pypi));
+  }
 };
 
 // A file of the project that the environment is made with: a local wheel, a lock file.
 struct PackageFile {
   std::string path;  // relative to the project's root
   std::string hash;  // SHA-256, hex, of what matters in it
+
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "path", &PackageFile::path, FieldRule::kAlways),
+                      Field(2, "hash", &PackageFile::hash, FieldRule::kAlways));
+  }
 };
 
 struct Packages {
@@ -41,6 +54,18 @@ struct Packages {
     return python.empty() && conda.empty() && pip.empty() && format != "uv-lock";
   }
 
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "file", &Packages::file, FieldRule::kAlways),
+                      Field(2, "format", &Packages::format, FieldRule::kAlways),
+                      Field(3, "python", &Packages::python, FieldRule::kAlways),
+                      Field(4, "python_where", &Packages::python_where, FieldRule::kAlways),
+                      Field(5, "channels", &Packages::channels, FieldRule::kAlways),
+                      Field(6, "conda", &Packages::conda, FieldRule::kAlways),
+                      Field(7, "pip", &Packages::pip, FieldRule::kAlways),
+                      Field(8, "pip_options", &Packages::pip_options, FieldRule::kAlways),
+                      Field(9, "files", &Packages::files, FieldRule::kAlways));
+  }
+
   json::Object ToJson() const;
   static Result<Packages> FromJson(const json::Object& object);
 };
@@ -50,6 +75,12 @@ struct InstalledPackage {
   std::string name;
   std::string version;
   std::string source;  // "pypi", a channel, an address; "" when the tool does not tell
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "name", &InstalledPackage::name, FieldRule::kAlways),
+                      Field(2, "version", &InstalledPackage::version, FieldRule::kAlways),
+                      Field(3, "source", &InstalledPackage::source));
+  }
+
   bool operator==(const InstalledPackage&) const = default;
 };
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "run/described.h"
 #include "run/layout.h"
-#include "run/members.h"
 
 namespace tenon::run {
 namespace {
@@ -16,41 +16,12 @@ constexpr std::pair<ExecutorKind, std::string_view> kExecutors[] = {
     {ExecutorKind::kSpark, "spark"},
 };
 
-std::string_view ExecutorName(ExecutorKind kind) {
-  for (const auto& [value, name] : kExecutors) {
-    if (value == kind) return name;
-  }
-  return "process";
-}
-
-void ReadExecutor(Members& members, RunSpec& spec) {
-  std::string name(ExecutorName(spec.executor));
-  members.Read("executor", name);
-  for (const auto& [value, text] : kExecutors) {
-    if (text == name) {
-      spec.executor = value;
-      return;
-    }
-  }
-  members.Fail("executor", "one of process, container, spark");
-}
-
 // What no run is possible without.
 void RequireEssentials(Members& members, const RunSpec& spec) {
   if (spec.key.empty()) members.Fail("key", "the run's UUID");
   if (!IsValidRunId(spec.id)) members.Fail("id", "a run id that can be a file name");
   if (spec.script.empty() && !spec.only_prepare) members.Fail("script", "the script's path");
   if (spec.tree.empty()) members.Fail("tree", "the root hash of the project's files");
-}
-
-Status ReadParts(Members& members, RunSpec& spec) {
-  if (const json::Object* packages = members.ReadObject("packages")) {
-    TENON_TRY(spec.packages, Packages::FromJson(*packages));
-  }
-  if (const json::Object* container = members.ReadObject("container")) {
-    TENON_TRY(spec.container, ContainerSpec::FromJson(*container));
-  }
-  return members.status();
 }
 
 bool IsNumberWord(std::string_view word) {
@@ -76,91 +47,47 @@ void SetParameter(Pairs& parameters, std::string_view name, std::string value) {
 
 }  // namespace
 
+json::Value ToJsonValue(ExecutorKind kind) {
+  for (const auto& [value, name] : kExecutors) {
+    if (value == kind) return json::Value(name);
+  }
+  return json::Value("process");
+}
+
+void ReadValue(Members& in, std::string_view key, ExecutorKind& out) {
+  std::string name;
+  in.Read(key, name);
+  if (!in.Has(key) || in.failed()) return;
+  for (const auto& [value, text] : kExecutors) {
+    if (text == name) {
+      out = value;
+      return;
+    }
+  }
+  in.Fail(key, "one of process, container, spark");
+}
+
+json::Value ToJsonValue(const RunSpec& spec) { return spec.ToJson(); }
+
+void ReadValue(Members& in, std::string_view key, RunSpec& out) {
+  const json::Object* object = in.ReadObject(key);
+  if (object == nullptr) return;
+  Result<RunSpec> read = RunSpec::FromRecord(*object);
+  if (!read.ok()) return in.Fail(key, "a run specification (" + read.error().message + ")");
+  out = std::move(*read);
+}
+
 json::Object RunSpec::ToJson() const {
-  json::Object o;
-  o["key"] = ToJsonText(key);
-  o["id"] = ToJsonText(id);
-  o["number"] = number;
-  o["project"] = ToJsonText(project);
-  o["project_id"] = ToJsonText(project_id);
-  o["user"] = ToJsonText(user);
-  o["user_id"] = ToJsonText(user_id);
-  o["script"] = ToJsonText(script);
-  o["arguments"] = ToJsonTexts(arguments);
-  o["parameters"] = ToJsonPairs(parameters);
-  o["tree"] = ToJsonText(tree);
-  o["kept_tree"] = ToJsonText(kept_tree);
-  o["target"] = ToJsonText(target);
-  o["target_type"] = ToJsonText(target_type);
-  if (!host.empty()) o["host"] = ToJsonText(host);
-  o["run_configuration"] = ToJsonText(run_configuration);
-  o["executor"] = ExecutorName(executor);
-  o["python"] = ToJsonText(python);
-  o["environment"] = ToJsonPairs(environment);
-  o["secret_names"] = ToJsonTexts(secret_names);
-  o["shared_directory"] = ToJsonText(shared_directory);
-  if (!setup.empty()) o["setup"] = ToJsonTexts(setup);
-  o["tracked"] = tracked;
-  o["grace_us"] = grace_us;
-  o["timeout_us"] = timeout_us;
-  o["keep"] = keep;
-  o["keep_on_fail"] = keep_on_fail;
-  if (retries > 0) o["retries"] = retries;
-  o["only_prepare"] = only_prepare;
-  o["managed_environment"] = managed_environment;
-  o["prepare_environment"] = prepare_environment;
-  o["refresh_environment"] = refresh_environment;
+  json::Object o = ToJsonObject(*this);
   // Most runs of a Python of the user's own have neither; the record stays short.
-  if (!packages.file.empty() || !packages.empty()) o["packages"] = packages.ToJson();
-  if (executor == ExecutorKind::kContainer) o["container"] = container.ToJson();
-  o["git_commit"] = ToJsonText(git_commit);
-  o["git_branch"] = ToJsonText(git_branch);
-  o["git_diff_object"] = ToJsonText(git_diff_object);
-  o["rerun_of"] = ToJsonText(rerun_of);
+  if (packages.file.empty() && packages.empty()) o.erase("packages");
+  if (executor != ExecutorKind::kContainer) o.erase("container");
   return o;
 }
 
 Result<RunSpec> RunSpec::FromRecord(const json::Object& object) {
-  RunSpec spec;
-  Members members(object);
-  members.Read("key", spec.key);
-  members.Read("id", spec.id);
-  members.Read("number", spec.number);
-  members.Read("project", spec.project);
-  members.Read("project_id", spec.project_id);
-  members.Read("user", spec.user);
-  members.Read("user_id", spec.user_id);
-  members.Read("script", spec.script);
-  members.Read("arguments", spec.arguments);
-  members.Read("parameters", spec.parameters);
-  members.Read("tree", spec.tree);
-  members.Read("kept_tree", spec.kept_tree);
-  members.Read("target", spec.target);
-  members.Read("target_type", spec.target_type);
-  members.Read("host", spec.host);
-  members.Read("run_configuration", spec.run_configuration);
-  ReadExecutor(members, spec);
-  members.Read("python", spec.python);
-  members.Read("environment", spec.environment);
-  members.Read("secret_names", spec.secret_names);
-  members.Read("shared_directory", spec.shared_directory);
-  members.Read("setup", spec.setup);
-  members.Read("tracked", spec.tracked);
-  members.Read("grace_us", spec.grace_us);
-  members.Read("timeout_us", spec.timeout_us);
-  members.Read("keep", spec.keep);
-  members.Read("keep_on_fail", spec.keep_on_fail);
-  members.Read("retries", spec.retries);
-  members.Read("only_prepare", spec.only_prepare);
-  members.Read("managed_environment", spec.managed_environment);
-  members.Read("prepare_environment", spec.prepare_environment);
-  members.Read("refresh_environment", spec.refresh_environment);
-  members.Read("git_commit", spec.git_commit);
-  members.Read("git_branch", spec.git_branch);
-  members.Read("git_diff_object", spec.git_diff_object);
-  members.Read("rerun_of", spec.rerun_of);
-  Status status = ReadParts(members, spec);
-  if (!status.ok()) return std::move(status).error().Wrap("run specification");
+  Result<RunSpec> spec = FromJsonObject<RunSpec>(object);
+  if (!spec.ok()) return std::move(spec).error().Wrap("run specification");
   return spec;
 }
 

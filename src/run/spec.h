@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "run/container_spec.h"
@@ -15,8 +17,11 @@
 
 namespace tenon::run {
 
+class Members;
+
 // How the runner starts the script. One row per executor.
 enum class ExecutorKind { kProcess, kContainer, kSpark };
+constexpr int LastOf(ExecutorKind) { return static_cast<int>(ExecutorKind::kSpark); }
 
 // Everything a runner needs to carry out one run: a plain value, sent as JSON, kept in the journal.
 // Secrets are not in it, only their names; the values travel beside it and are never written down.
@@ -71,6 +76,48 @@ struct RunSpec {
   std::string git_diff_object;  // hash (hex) of the diff in the object store, "" = none
   std::string rerun_of;         // run id
 
+  static constexpr auto Fields() {
+    return std::tuple(
+        Field(1, "key", &RunSpec::key, FieldRule::kAlways),
+        Field(2, "id", &RunSpec::id, FieldRule::kAlways),
+        Field(3, "number", &RunSpec::number, FieldRule::kAlways),
+        Field(4, "project", &RunSpec::project, FieldRule::kAlways),
+        Field(5, "project_id", &RunSpec::project_id, FieldRule::kAlways),
+        Field(6, "user", &RunSpec::user, FieldRule::kAlways),
+        Field(7, "user_id", &RunSpec::user_id, FieldRule::kAlways),
+        Field(8, "script", &RunSpec::script, FieldRule::kAlways),
+        Field(9, "arguments", &RunSpec::arguments, FieldRule::kAlways),
+        Field(10, "parameters", &RunSpec::parameters, FieldRule::kAlways),
+        Field(11, "tree", &RunSpec::tree, FieldRule::kAlways),
+        Field(12, "kept_tree", &RunSpec::kept_tree, FieldRule::kAlways),
+        Field(13, "target", &RunSpec::target, FieldRule::kAlways),
+        Field(14, "target_type", &RunSpec::target_type, FieldRule::kAlways),
+        Field(15, "host", &RunSpec::host),
+        Field(16, "run_configuration", &RunSpec::run_configuration, FieldRule::kAlways),
+        Field(17, "executor", &RunSpec::executor, FieldRule::kAlways),
+        Field(18, "python", &RunSpec::python, FieldRule::kAlways),
+        Field(19, "environment", &RunSpec::environment, FieldRule::kAlways),
+        Field(20, "secret_names", &RunSpec::secret_names, FieldRule::kAlways),
+        Field(21, "shared_directory", &RunSpec::shared_directory, FieldRule::kAlways),
+        Field(22, "setup", &RunSpec::setup),
+        Field(23, "tracked", &RunSpec::tracked, FieldRule::kAlways),
+        Field(24, "grace_us", &RunSpec::grace_us, FieldRule::kAlways),
+        Field(25, "timeout_us", &RunSpec::timeout_us, FieldRule::kAlways),
+        Field(26, "keep", &RunSpec::keep, FieldRule::kAlways),
+        Field(27, "keep_on_fail", &RunSpec::keep_on_fail, FieldRule::kAlways),
+        Field(28, "retries", &RunSpec::retries),
+        Field(29, "only_prepare", &RunSpec::only_prepare, FieldRule::kAlways),
+        Field(30, "managed_environment", &RunSpec::managed_environment, FieldRule::kAlways),
+        Field(31, "prepare_environment", &RunSpec::prepare_environment, FieldRule::kAlways),
+        Field(32, "refresh_environment", &RunSpec::refresh_environment, FieldRule::kAlways),
+        Field(33, "packages", &RunSpec::packages, FieldRule::kAlways),
+        Field(34, "container", &RunSpec::container, FieldRule::kAlways),
+        Field(35, "git_commit", &RunSpec::git_commit, FieldRule::kAlways),
+        Field(36, "git_branch", &RunSpec::git_branch, FieldRule::kAlways),
+        Field(37, "git_diff_object", &RunSpec::git_diff_object, FieldRule::kAlways),
+        Field(38, "rerun_of", &RunSpec::rerun_of, FieldRule::kAlways));
+  }
+
   json::Object ToJson() const;
   // kInvalid when a member has the wrong type or one without which no run is possible is missing.
   // Unknown members are ignored, so an older reader takes a newer spec.
@@ -78,6 +125,12 @@ struct RunSpec {
   // The same without asking for any member: for reading what was recorded once.
   static Result<RunSpec> FromRecord(const json::Object& object);
 };
+
+// For run/described.h.
+json::Value ToJsonValue(ExecutorKind kind);
+void ReadValue(Members& in, std::string_view key, ExecutorKind& out);
+json::Value ToJsonValue(const RunSpec& spec);
+void ReadValue(Members& in, std::string_view key, RunSpec& out);  // with FromRecord()
 
 // `--a=b`, `--a b c` (joined by blanks), bare `--a` = "true"; positionals are left out. A repeated
 // flag keeps the last value. A word is a flag when it begins with '-' and is not a number.

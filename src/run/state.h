@@ -31,6 +31,7 @@ enum class State {
   kCanceled,
   kNotResponding,
 };
+constexpr int LastOf(State) { return static_cast<int>(State::kNotResponding); }
 
 std::string_view StateName(State state);
 std::optional<State> StateFromName(std::string_view name);  // exact spelling
