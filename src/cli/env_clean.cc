@@ -77,10 +77,10 @@ Result<bool> Ask(const Options& options, const Listed& chosen) {
   return AskYes("remove " + What(chosen) + "?", "--yes");
 }
 
-json::Object ToJson(const launch::EnvironmentsAnswer& answer, bool dry_run) {
+json::Object ToJson(const run::EnvironmentsAnswer& answer, bool dry_run) {
   json::Array removed, kept;
   for (const std::string& key : answer.removed) removed.push_back(json::Value(key));
-  for (const launch::Kept& one : answer.kept) {
+  for (const run::Kept& one : answer.kept) {
     kept.push_back(json::Object{{"key", one.name}, {"why", json::EncodeBytes(one.why)}});
   }
   return {{"dry_run", dry_run},
@@ -102,7 +102,7 @@ Result<int> Act(Session& session, const Options& options) {
   }
   std::vector<std::string> keys;
   for (const run::ListedEnvironment& one : chosen) keys.push_back(one.record.ready.key);
-  launch::EnvironmentsAnswer answer;
+  run::EnvironmentsAnswer answer;
   if (!keys.empty()) {
     TENON_TRY(answer, engine::RemoveEnvironments(*context, keys, options.dry_run, host));
   }
@@ -116,7 +116,7 @@ Result<int> Act(Session& session, const Options& options) {
   }
   // What a live run uses is not a failure unless it was asked for by name.
   bool failed = !answer.kept.empty() && !options.names.empty();
-  for (const launch::Kept& one : answer.kept) {
+  for (const run::Kept& one : answer.kept) {
     PrintErr(one.name.substr(0, kKeyDigits) + " is kept: " + OneLine(one.why) + "\n");
     const bool was_in_use = std::any_of(chosen.begin(), chosen.end(), [&](const auto& other) {
       return other.record.ready.key == one.name && other.in_use;

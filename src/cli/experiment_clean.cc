@@ -63,7 +63,7 @@ json::Object ToJson(const engine::CleanResult& result, const std::string& target
     containers.push_back(json::Value(json::EncodeBytes(name)));
   }
   for (const std::string& key : result.environments) environments.push_back(json::Value(key));
-  for (const launch::Kept& one : result.kept) {
+  for (const run::Kept& one : result.kept) {
     kept.push_back(
         json::Object{{"name", json::EncodeBytes(one.name)}, {"why", json::EncodeBytes(one.why)}});
   }
@@ -117,7 +117,7 @@ Result<int> Act(Session& session, const Options& options) {
     PrintErr(Count(result.going, "run is", "runs are") + " going on and " +
              (result.going == 1 ? "was" : "were") + " left alone\n");
   }
-  for (const launch::Kept& one : result.kept) {
+  for (const run::Kept& one : result.kept) {
     PrintErr(OneLine(one.name) + " is kept: " + OneLine(one.why) + "\n");
   }
   return 0;

@@ -33,7 +33,7 @@ Result<int> Act(Session& session, const Options& options) {
     for (const std::string& name : result.containers) {
       containers.emplace_back(json::EncodeBytes(name));
     }
-    for (const launch::Kept& one : result.kept) {
+    for (const run::Kept& one : result.kept) {
       kept.push_back(
           json::Object{{"name", json::EncodeBytes(one.name)}, {"why", json::EncodeBytes(one.why)}});
     }
@@ -56,7 +56,7 @@ Result<int> Act(Session& session, const Options& options) {
            (options.dry_run ? "; files that no run names any more are not counted\n"
                             : ", and files that no run names any more\n"));
   FlushOut();
-  for (const launch::Kept& one : result.kept) {
+  for (const run::Kept& one : result.kept) {
     PrintErr(ForTerminal(one.name) + " is kept: " + ForTerminal(one.why) + "\n");
   }
   return 0;

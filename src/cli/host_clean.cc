@@ -43,13 +43,13 @@ json::Object ToJson(const Cleaned& cleaned, const std::string& target, bool dry_
   json::Array kept;
   for (const auto* list :
        {&cleaned.hosted.kept, &cleaned.containers.kept, &cleaned.environments.kept}) {
-    for (const launch::Kept& one : *list) {
+    for (const run::Kept& one : *list) {
       kept.push_back(
           json::Object{{"name", json::EncodeBytes(one.name)}, {"why", json::EncodeBytes(one.why)}});
     }
   }
   json::Array forced;
-  for (const launch::Kept& one : cleaned.forced) forced.emplace_back(json::EncodeBytes(one.name));
+  for (const run::Kept& one : cleaned.forced) forced.emplace_back(json::EncodeBytes(one.name));
   return {{"target", json::EncodeBytes(target)},
           {"dry_run", dry_run},
           {"runs", names(cleaned.hosted.removed)},
@@ -78,7 +78,7 @@ Result<int> Act(Session& session, const Options& options) {
   }
   bool done = false;
   if (!options.dry_run) {
-    for (const launch::Kept& one : cleaned.forced) {
+    for (const run::Kept& one : cleaned.forced) {
       PrintErr(OneLine(one.name) + " goes all the same (--force): " + OneLine(one.why) + "\n");
     }
     if (!options.yes) {
@@ -100,7 +100,7 @@ Result<int> Act(Session& session, const Options& options) {
   FlushOut();
   for (const auto* list :
        {&cleaned.hosted.kept, &cleaned.containers.kept, &cleaned.environments.kept}) {
-    for (const launch::Kept& one : *list) {
+    for (const run::Kept& one : *list) {
       PrintErr(OneLine(one.name) + " is kept: " + OneLine(one.why) + "\n");
     }
   }

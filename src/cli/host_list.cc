@@ -52,12 +52,12 @@ Result<std::map<std::string, Known>> KnownHere(engine::Context& context) {
 void LookAt(engine::Context& context, HostRecord& host, Known* known) {
   const auto look = [&]() -> Status {
     TENON_TRY(const engine::Place place, context.At(host.id));
-    launch::HostedRequest request;
+    run::HostedRequest request;
     request.look = true;
-    TENON_TRY(const launch::HostedAnswer there, place.launch->Hosted(request));
+    TENON_TRY(const run::HostedAnswer there, place.launch->Hosted(request));
     known->going = static_cast<uint64_t>(
         std::count_if(there.runs.begin(), there.runs.end(),
-                      [](const launch::HostedRun& run) { return run.alive; }));
+                      [](const run::HostedRun& run) { return run.alive; }));
     known->idle_since_us = there.idle_since_us;
     known->busy = there.busy;
     known->looked = true;

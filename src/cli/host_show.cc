@@ -22,15 +22,15 @@ struct Options {
   size_t limit = 10;
 };
 
-uint64_t RunBytes(const launch::HostedAnswer& there) {
+uint64_t RunBytes(const run::HostedAnswer& there) {
   uint64_t sum = 0;
-  for (const launch::HostedRun& run : there.runs) sum += run.bytes;
+  for (const run::HostedRun& run : there.runs) sum += run.bytes;
   return sum;
 }
 
-json::Object ToJson(const HostRecord& host, const launch::HostedAnswer& there) {
+json::Object ToJson(const HostRecord& host, const run::HostedAnswer& there) {
   json::Array runs;
-  for (const launch::HostedRun& run : there.runs) {
+  for (const run::HostedRun& run : there.runs) {
     runs.push_back(json::Object{{"run_id", json::EncodeBytes(run.run_id)},
                                 {"project", json::EncodeBytes(run.project)},
                                 {"script", json::EncodeBytes(run.script)},
@@ -64,7 +64,7 @@ json::Object ToJson(const HostRecord& host, const launch::HostedAnswer& there) {
       {"runs", std::move(runs)}};
 }
 
-void PrintKept(const Session& session, const launch::HostedAnswer& there) {
+void PrintKept(const Session& session, const run::HostedAnswer& there) {
   Table parts({{"Size"}, {"What Tenon keeps there"}});
   const auto add = [&](uint64_t bytes, const std::string& what) {
     if (bytes > 0) parts.Add({HumanBytes(bytes), what});
@@ -79,12 +79,12 @@ void PrintKept(const Session& session, const launch::HostedAnswer& there) {
   PrintListing(session, nullptr, parts);
 }
 
-void PrintRuns(const Session& session, const launch::HostedAnswer& there, size_t limit,
+void PrintRuns(const Session& session, const run::HostedAnswer& there, size_t limit,
                int64_t now_us) {
   if (there.runs.empty() || limit == 0) return;
   Table runs({{"Run"}, {"Project"}, {"State"}, {"Began"}, {"Size"}});
   for (size_t i = 0; i < std::min(limit, there.runs.size()); ++i) {
-    const launch::HostedRun& run = there.runs[i];
+    const run::HostedRun& run = there.runs[i];
     runs.Add({OneLine(run.run_id), OneLine(run.project),
               run.alive ? run.state + " (goes on)" : run.state, AgoWords(run.created_us, now_us),
               HumanBytes(run.bytes)});
@@ -93,10 +93,10 @@ void PrintRuns(const Session& session, const launch::HostedAnswer& there, size_t
   PrintListing(session, nullptr, runs);
 }
 
-std::string IdleText(const HostRecord& host, const launch::HostedAnswer& there, bool watching,
+std::string IdleText(const HostRecord& host, const run::HostedAnswer& there, bool watching,
                      int64_t now_us) {
   const bool busy = std::any_of(there.runs.begin(), there.runs.end(),
-                                [](const launch::HostedRun& run) { return run.alive; });
+                                [](const run::HostedRun& run) { return run.alive; });
   const std::string since =
       busy                       ? "a run goes on"
       : !there.busy.empty()      ? "not idle: " + ForTerminal(Join(there.busy, "; "))
@@ -115,9 +115,9 @@ Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY(const engine::Place place, context->At(host.id));
   if (options.probe) TENON_TRY_VOID(engine::Probe(*context, *place.far));
-  launch::HostedRequest look;
+  run::HostedRequest look;
   look.look = true;
-  TENON_TRY(const launch::HostedAnswer there, place.launch->Hosted(look));
+  TENON_TRY(const run::HostedAnswer there, place.launch->Hosted(look));
   TENON_TRY(const engine::IdleState idle, engine::LookAtIdleWatch(place));
   const int64_t now_us = context->clock->NowUs();
   engine::NoteHeard(context->home, host.id, now_us);

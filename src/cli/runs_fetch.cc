@@ -25,7 +25,7 @@ Result<std::vector<std::string>> Choose(engine::Context& context, const engine::
   if (!options.runs.empty() && !options.dry_run) return options.runs;
   TENON_TRY(const auto there, engine::RunsToAdopt(context, place));
   std::vector<std::string> chosen;
-  for (const launch::HostedRun& run : there) {
+  for (const run::HostedRun& run : there) {
     const bool named = options.runs.empty() ||
                        std::count(options.runs.begin(), options.runs.end(), run.run_id) > 0;
     const bool ours = options.all_projects || !options.runs.empty() || run.project == project;

@@ -99,7 +99,7 @@ Status CopyJournal(Context& context, const Place& far, const std::string& run_id
   Mirror mirror(context, far, run_id);
   TENON_TRY(const Mirror::Heard heard, mirror.CatchUp());
   if (heard != Mirror::Heard::kEnded) return {};
-  TENON_TRY(const launch::Recovered found, far.launch->Recover(run_id));
+  TENON_TRY(const run::Recovered found, far.launch->Recover(run_id));
   if (found.recovered) TENON_TRY_VOID(mirror.CatchUp());
   return {};
 }
@@ -138,9 +138,9 @@ std::string FetchFiles(Context& context, const Place& far, const run::RunSpec& s
 
 }  // namespace
 
-Result<std::vector<launch::HostedRun>> RunsToAdopt(Context& context, const Place& far) {
-  TENON_TRY(launch::HostedAnswer there, far.launch->Hosted({}));
-  std::erase_if(there.runs, [&](const launch::HostedRun& run) {
+Result<std::vector<run::HostedRun>> RunsToAdopt(Context& context, const Place& far) {
+  TENON_TRY(run::HostedAnswer there, far.launch->Hosted({}));
+  std::erase_if(there.runs, [&](const run::HostedRun& run) {
     return !run::IsValidRunId(run.run_id) ||
            (!KeyHere(run::RunFolder(context.home, run.run_id).path()).empty() &&
             !HasLostItsMachine(context, far, run.run_id));

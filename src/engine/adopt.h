@@ -14,7 +14,7 @@ namespace tenon::engine {
 
 // The runs at `far` of which nothing is recorded here, or whose machine was detached since, newest
 // first.
-Result<std::vector<launch::HostedRun>> RunsToAdopt(Context& context, const Place& far);
+Result<std::vector<run::HostedRun>> RunsToAdopt(Context& context, const Place& far);
 
 struct AdoptRequest {
   std::string run_id;

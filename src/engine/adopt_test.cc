@@ -97,7 +97,7 @@ class AdoptTest : public testing::Test {
     ASSERT_TRUE(writer->Append(run::Output{run::Stream::kStdout, "hi\n"}).ok());
     ASSERT_TRUE(writer->Append(end).ok());
     launch_.SetState(spec.id, run::State::kCompleted);
-    launch::HostedRun hosted;
+    run::HostedRun hosted;
     hosted.run_id = spec.id;
     hosted.project = spec.project;
     launch_.hosted.runs.push_back(hosted);
@@ -173,7 +173,7 @@ TEST_F(AdoptTest, AnotherRunOfTheSameIdIsNotMixedWithIt) {
 TEST_F(AdoptTest, ARunThatIsNotThereAndNamesThatLeadOut) {
   EXPECT_EQ(Take("proj_1").error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(Take("../x").error().kind, ErrorKind::kInvalid);
-  launch::HostedRun bad;
+  run::HostedRun bad;
   bad.run_id = "../../etc";
   launch_.hosted.runs.push_back(bad);
   EXPECT_TRUE(RunsToAdopt(context_, far_)->empty());

@@ -20,7 +20,7 @@ class HostCleaner {
 
   Result<HostCleaned> Run() {
     HostCleaned cleaned;
-    launch::HostedRequest request;
+    run::HostedRequest request;
     request.clean = true;
     request.keep_us = options_.keep_us;
     request.dry_run = options_.dry_run;
@@ -37,8 +37,8 @@ class HostCleaner {
     }
     TENON_TRY(cleaned.hosted, far_.launch->Hosted(request));
     std::set<std::string> told;
-    for (const launch::Kept& one : cleaned.hosted.kept) told.insert(one.name);
-    for (launch::Kept& one : kept_) {
+    for (const run::Kept& one : cleaned.hosted.kept) told.insert(one.name);
+    for (run::Kept& one : kept_) {
       if (!told.contains(one.name)) cleaned.hosted.kept.push_back(std::move(one));
     }
     return cleaned;
@@ -47,9 +47,9 @@ class HostCleaner {
  private:
   // Those of which everything is here, after fetching what is not.
   Result<std::vector<std::string>> SafeToRemove() {
-    TENON_TRY(const launch::HostedAnswer there, far_.launch->Hosted({}));
+    TENON_TRY(const run::HostedAnswer there, far_.launch->Hosted({}));
     std::vector<std::string> safe;
-    for (const launch::HostedRun& run : there.runs) {
+    for (const run::HostedRun& run : there.runs) {
       if (run.alive) continue;
       const bool old =
           run.ended_us == 0 || context_.clock->NowUs() - run.ended_us >= options_.keep_us;
@@ -62,7 +62,7 @@ class HostCleaner {
     return safe;
   }
 
-  std::optional<std::string> WhyItStays(const launch::HostedRun& run, bool old) {
+  std::optional<std::string> WhyItStays(const run::HostedRun& run, bool old) {
     const std::string& id = run.run_id;
     const auto spec = run::IsValidRunId(id) ? SubmittedSpec(context_, id)
                                             : Result<std::optional<run::RunSpec>>(std::nullopt);
@@ -96,7 +96,7 @@ class HostCleaner {
   }
 
   // Those of our runs that are over, kept ones too; of others' what nobody wanted to keep.
-  Result<launch::SweepAnswer> SweepContainers(const launch::HostedRequest& request) {
+  Result<run::SweepAnswer> SweepContainers(const run::HostedRequest& request) {
     if (!request.only) return far_.launch->Sweep({{}, /*all=*/true, options_.dry_run});
     TENON_TRY(auto ours, far_.launch->Sweep({*request.only, /*all=*/false, options_.dry_run}));
     TENON_TRY(auto rest, far_.launch->Sweep({{}, /*all=*/true, options_.dry_run, true}));
@@ -109,9 +109,9 @@ class HostCleaner {
     return ours;
   }
 
-  Result<launch::EnvironmentsAnswer> RemoveEnvironments() {
+  Result<run::EnvironmentsAnswer> RemoveEnvironments() {
     TENON_TRY(const auto listed, far_.launch->Environments({}));
-    launch::EnvironmentsRequest remove;
+    run::EnvironmentsRequest remove;
     remove.dry_run = options_.dry_run;
     for (const run::ListedEnvironment& one : listed.environments) {
       remove.remove.push_back(one.record.ready.key);
@@ -123,7 +123,7 @@ class HostCleaner {
   const Place& far_;
   const CleanHostOptions& options_;
   Reporter& reporter_;
-  std::vector<launch::Kept> kept_;
+  std::vector<run::Kept> kept_;
 };
 
 }  // namespace

@@ -19,10 +19,10 @@ struct CleanHostOptions {
   bool dry_run = false;
 };
 struct HostCleaned {
-  launch::HostedAnswer hosted;
-  launch::SweepAnswer containers;
-  launch::EnvironmentsAnswer environments;
-  std::vector<launch::Kept> forced;  // runs that would have stayed without `force`, and why
+  run::HostedAnswer hosted;
+  run::SweepAnswer containers;
+  run::EnvironmentsAnswer environments;
+  std::vector<run::Kept> forced;  // runs that would have stayed without `force`, and why
 };
 // Gives back disk space on another machine. Before a run of this home goes there, its end and its
 // outputs are fetched; where that fails it stays, and so do runs that this home does not know:

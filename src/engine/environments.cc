@@ -109,10 +109,10 @@ Result<const run::ListedEnvironment*> FindEnvironment(
       .WithHint("give more of the key");
 }
 
-Result<launch::EnvironmentsAnswer> RemoveEnvironments(Context& context,
+Result<run::EnvironmentsAnswer> RemoveEnvironments(Context& context,
                                                       std::vector<std::string> keys, bool dry_run,
                                                       const std::string& host) {
-  if (host.empty() && !Exists(context.home.root())) return launch::EnvironmentsAnswer();
+  if (host.empty() && !Exists(context.home.root())) return run::EnvironmentsAnswer();
   TENON_TRY(const Place place, context.At(host));
   return place.launch->Environments({std::move(keys), dry_run});
 }

@@ -30,7 +30,7 @@ Result<const run::ListedEnvironment*> FindEnvironment(
     const std::vector<run::ListedEnvironment>& environments, const std::string& name);
 
 // Removes them, by their whole keys; what a run that goes on uses is kept. May be repeated.
-Result<launch::EnvironmentsAnswer> RemoveEnvironments(Context& context,
+Result<run::EnvironmentsAnswer> RemoveEnvironments(Context& context,
                                                       std::vector<std::string> keys, bool dry_run,
                                                       const std::string& host = "");
 

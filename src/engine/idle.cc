@@ -26,7 +26,7 @@ std::string LastNote(const Place& place) {
   return std::string(begin == std::string_view::npos ? rest : rest.substr(begin + 1));
 }
 
-IdleState StateOf(const Place& place, const launch::WatchIdleAnswer& answer) {
+IdleState StateOf(const Place& place, const run::WatchIdleAnswer& answer) {
   IdleState state;
   state.watching = answer.watching;
   state.idle_since_us = answer.idle_since_us;
@@ -54,14 +54,14 @@ void NoteGiven(Context& context, const Place& place, bool given) {
 }
 
 // The one watcher, as the record has it.
-Result<launch::WatchIdleAnswer> Start(Context& context, const Place& place) {
+Result<run::WatchIdleAnswer> Start(Context& context, const Place& place) {
   const HostRecord& host = place.far->record;
   NoteGiven(context, place, true);
   return place.launch->WatchIdle({host.idle_after_us, host.idle_command, false});
 }
 
-Result<launch::WatchIdleAnswer> Stop(Context& context, const Place& place) {
-  launch::WatchIdleRequest request;
+Result<run::WatchIdleAnswer> Stop(Context& context, const Place& place) {
+  run::WatchIdleRequest request;
   request.stop = true;
   TENON_TRY(const auto answer, place.launch->WatchIdle(request));
   NoteGiven(context, place, answer.watching);
@@ -101,14 +101,14 @@ Result<IdleState> StopIdleWatch(Context& context, const Place& place) {
 }
 
 Result<IdleState> LookAtIdleWatch(const Place& place) {
-  launch::WatchIdleRequest request;
+  run::WatchIdleRequest request;
   request.look = true;
   TENON_TRY(const auto answer, place.launch->WatchIdle(request));
   return StateOf(place, answer);
 }
 
 Result<std::vector<std::string>> LookForRuns(const Place& place) {
-  launch::WatchIdleRequest request;
+  run::WatchIdleRequest request;
   request.look = request.runs_only = true;
   TENON_TRY(auto answer, place.launch->WatchIdle(request));
   return std::move(answer.busy);

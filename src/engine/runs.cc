@@ -96,7 +96,7 @@ bool IsLost(const Context& context, const Place& place, const journal::RunView& 
 // Ends what a run has left on a machine that knows nothing of it any more. An Error: that is not
 // known, or could not be done.
 Result<run::Proof> EndWhatWasLost(const Place& place, const journal::RunView& run) {
-  launch::EndLostRequest request;
+  run::EndLostRequest request;
   request.run_id = run.spec.id;
   request.key = run.spec.key;
   if (run.runner) request.boot_id = run.runner->process.boot_id;
@@ -286,7 +286,7 @@ bool HasWriter(const run::RunFolder& folder) {
 }
 
 // Tells a run to end of which the journal says too little. `why`: what is wrong with it.
-Error CancelUnreadable(Context& context, const launch::CancelRequest& request, const Error& why) {
+Error CancelUnreadable(Context& context, const run::CancelRequest& request, const Error& why) {
   const auto host = HostOfRun(context, request.run_id);
   const auto place = context.At(host.ok() ? *host : "");
   if (!place.ok()) return place.error();
@@ -454,7 +454,7 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
     found = journal::FoldRunFolder(run::RunFolder(context.home, run_id).path());
   }
   TENON_TRY(const std::string client, context.ClientId());
-  launch::CancelRequest request;
+  run::CancelRequest request;
   request.run_id = run_id;
   request.grace_us = options.grace_us;
   request.who = options.who.empty() ? client : options.who;

@@ -229,10 +229,10 @@ class Cleaner {
 
   // Those of this project that are over and whose outputs are here.
   Status RemoveFarRuns() {
-    TENON_TRY(const launch::HostedAnswer there, place_.launch->Hosted({}));
-    launch::HostedRequest request;
+    TENON_TRY(const run::HostedAnswer there, place_.launch->Hosted({}));
+    run::HostedRequest request;
     request.dry_run = options_.dry_run;
-    for (const launch::HostedRun& run : there.runs) {
+    for (const run::HostedRun& run : there.runs) {
       const auto spec = SpecOf(context_, run.run_id);
       if (!spec || spec->host != options_.host || !IsOfProject(*spec)) continue;
       runs_.push_back(run.run_id);
@@ -248,7 +248,7 @@ class Cleaner {
       }
     }
     if (request.remove.empty()) return {};
-    TENON_TRY(const launch::HostedAnswer done, place_.launch->Hosted(request));
+    TENON_TRY(const run::HostedAnswer done, place_.launch->Hosted(request));
     result_.work_folders = done.removed.size();
     result_.bytes_freed += done.bytes_freed;
     result_.kept.insert(result_.kept.end(), done.kept.begin(), done.kept.end());
@@ -259,7 +259,7 @@ class Cleaner {
     if (place_.far == nullptr && !Exists(context_.home.root())) return {};
     TENON_TRY(auto swept, place_.launch->Sweep({runs_, /*all=*/false, options_.dry_run}));
     result_.containers = std::move(swept.removed);
-    for (launch::Kept& kept : swept.kept) result_.kept.push_back(std::move(kept));
+    for (run::Kept& kept : swept.kept) result_.kept.push_back(std::move(kept));
     return {};
   }
 
@@ -278,7 +278,7 @@ class Cleaner {
   Status RemoveEnvironments() {
     if (place_.far == nullptr && !Exists(context_.home.environments())) return {};
     TENON_TRY(const auto listed, place_.launch->Environments({}));
-    launch::EnvironmentsRequest request{{}, options_.dry_run};
+    run::EnvironmentsRequest request{{}, options_.dry_run};
     for (const run::ListedEnvironment& one : listed.environments) {
       if (IsOurs(one)) request.remove.push_back(one.record.ready.key);
     }
@@ -286,7 +286,7 @@ class Cleaner {
     TENON_TRY(auto answer, place_.launch->Environments(request));
     result_.environments = std::move(answer.removed);
     result_.bytes_freed += answer.bytes_freed;
-    for (launch::Kept& kept : answer.kept) result_.kept.push_back(std::move(kept));
+    for (run::Kept& kept : answer.kept) result_.kept.push_back(std::move(kept));
     return {};
   }
 
@@ -380,7 +380,7 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
     auto swept = context.launch->Sweep({{}, /*all=*/true, options.dry_run, /*spare_kept=*/true});
     if (swept.ok()) {
       result.containers = std::move(swept->removed);
-      for (launch::Kept& kept : swept->kept) result.kept.push_back(std::move(kept));
+      for (run::Kept& kept : swept->kept) result.kept.push_back(std::move(kept));
     } else {
       result.kept.push_back({"containers", swept.error().message});
     }

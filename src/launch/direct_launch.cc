@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "base/waiting.h"
+#include "run/described.h"
 #include "run/members.h"
 #include "run/verbs.h"
 #include "transport/agent.h"
@@ -21,16 +22,13 @@ namespace {
 // Starting is a matter of milliseconds; a disk under load may hold the first record back for long.
 constexpr int kStartTimeoutMs = 120'000;
 // Cancel and recover may have to end processes and collect gigabytes of outputs first; removing an
-// image takes an engine its time too.
+// image takes an engine its time too, and so does adding up the sizes of millions of files.
 constexpr int kNoTimeout = 0;
+// A login shell may take its ten seconds, an engine and a GPU tool theirs.
+constexpr int kProbeTimeoutMs = 90'000;
+constexpr int kWatchTimeoutMs = 60'000;
 constexpr size_t kReadPiece = 1u << 20;
 constexpr size_t kHashDigits = 16;
-
-Result<run::State> StateOf(const json::Object& answer) {
-  auto state = run::StateFromName(json::GetString(answer, "state"));
-  TENON_EXPECT_PEER(state.has_value(), "the runner's answer names no state");
-  return *state;
-}
 
 std::string LastLine(std::string_view text) {
   text = Trim(text);
@@ -65,6 +63,14 @@ void NoteChecked(const std::string& path) {
   (void)WriteFileAtomically(path + kCheckedSuffix, identity, 0600, Durability::kProcess).ok();
 }
 
+// What every request says.
+void AddressTo(const std::string& home, json::Object* request) {
+  (*request)["protocol"] = run::kProtocol;
+  (*request)["home"] = json::EncodeBytes(home);
+}
+
+json::Object ForRun(const std::string& run_id) { return {{"run_id", json::EncodeBytes(run_id)}}; }
+
 std::string HowItEnded(const CaptureResult& result) {
   if (result.timed_out) return "it did not answer in time";
   std::string words = result.status.signal
@@ -78,22 +84,6 @@ std::string HowItEnded(const CaptureResult& result) {
 
 DirectLaunch::DirectLaunch(transport::Host& host, std::string home, RunnerProgram program)
     : host_(host), home_(std::move(home)), program_(std::move(program)) {}
-
-Result<std::vector<Kept>> DirectLaunch::KeptOf(const json::Object& answer) {
-  std::vector<Kept> kept;
-  run::Members in(answer);
-  const json::Array* list = in.ReadArray("kept");
-  for (const json::Value& value : list ? *list : json::Array()) {
-    TENON_EXPECT_PEER(value.is_object(), "the runner's answer has a member that is no object");
-    run::Members one(value.get_object());
-    Kept& stays = kept.emplace_back();
-    one.Read("name", stays.name);
-    one.Read("why", stays.why);
-    TENON_TRY_VOID(one.status());
-  }
-  TENON_TRY_VOID(in.status());
-  return kept;
-}
 
 Result<std::string> DirectLaunch::EnsureRunner() {
   if (!runner_path_.empty()) return runner_path_;
@@ -127,32 +117,30 @@ Status DirectLaunch::CheckRunner(const std::string& path) {
   return Corrupt(path + " on " + host_.Describe() + " is not what was written there");
 }
 
-json::Object DirectLaunch::NewRequest() const {
-  json::Object request;
-  request["protocol"] = run::kProtocol;
-  request["home"] = json::EncodeBytes(home_);
-  return request;
-}
-
-json::Object DirectLaunch::NewRequest(const std::string& run_id) const {
-  json::Object request = NewRequest();
-  request["run_id"] = json::EncodeBytes(run_id);
-  return request;
-}
-
-Result<json::Object> DirectLaunch::Ask(const char* verb, const json::Object& request,
-                                       int timeout_ms) {
+Result<json::Object> DirectLaunch::Ask(const char* verb, json::Object request, int timeout_ms) {
   TENON_TRY(std::string path, EnsureRunner());
+  AddressTo(home_, &request);
   return AnswerOf(host_.Run({path, verb}, json::Print(request), timeout_ms), path, verb);
 }
 
-Result<json::Object> DirectLaunch::AskStart(const StartRequest& request,
-                                            const json::Object& object) {
+template <typename Answer>
+Result<Answer> DirectLaunch::AskFor(const char* verb, json::Object request, int timeout_ms) {
+  TENON_TRY(const json::Object told, Ask(verb, std::move(request), timeout_ms));
+  auto answer = run::FromJsonObject<Answer>(told);
+  if (!answer.ok()) {
+    return Corrupt("the answer to `" + std::string(verb) + "` of the runner on " +
+                   host_.Describe() + ": " + answer.error().message);
+  }
+  return answer;
+}
+
+Result<json::Object> DirectLaunch::AskStart(const StartRequest& request, json::Object object) {
   transport::FrameLink* link = host_.frames();
   if (link == nullptr || request.tree.store == nullptr) {
-    return Ask(run::kVerbStart, object, kStartTimeoutMs);
+    return Ask(run::kVerbStart, std::move(object), kStartTimeoutMs);
   }
   TENON_TRY(std::string path, EnsureRunner());
+  AddressTo(home_, &object);
   TENON_TRY(const Frame answer,
             SendTree(*link, home_, request.tree,
                      transport::RunRequest({path, run::kVerbStart}, kStartTimeoutMs),
@@ -186,13 +174,13 @@ Result<json::Object> DirectLaunch::AnswerOf(const Result<CaptureResult>& ran,
 }
 
 Result<run::RunnerStarted> DirectLaunch::Start(const StartRequest& request) {
-  json::Object object = NewRequest(request.spec.id);
+  json::Object object = ForRun(request.spec.id);
   object["version"] = request.version;
   object["spec"] = request.spec.ToJson();
   object["environment"] = run::ToJsonMap(request.environment);
   object["secrets"] = run::ToJsonMap(request.secrets);
   if (!request.retry_of.empty()) object["retry_of"] = json::EncodeBytes(request.retry_of);
-  TENON_TRY(json::Object answer, AskStart(request, object));
+  TENON_TRY(json::Object answer, AskStart(request, std::move(object)));
   const json::Object* runner = json::GetObject(answer, "runner");
   TENON_EXPECT_PEER(runner != nullptr, "the runner's answer to start names no process");
   run::RunnerStarted started;
@@ -206,85 +194,48 @@ Result<run::RunnerStarted> DirectLaunch::Start(const StartRequest& request) {
   return started;
 }
 
-Result<run::State> DirectLaunch::Cancel(const CancelRequest& request) {
-  json::Object object = NewRequest(request.run_id);
-  if (request.grace_us) object["grace_us"] = *request.grace_us;
-  object["who"] = json::EncodeBytes(request.who);
-  TENON_TRY(json::Object answer, Ask(run::kVerbCancel, object, kNoTimeout));
-  if (const int64_t pid = json::GetInt(answer, "unheard"); pid > 0) {
-    TellWait("the runner of " + request.run_id + " (process " + std::to_string(pid) + " on " +
-             host_.Describe() + ") is busy and has not taken the request yet; waiting for it");
+Result<run::State> DirectLaunch::Cancel(const run::CancelRequest& request) {
+  TENON_TRY(const auto answer,
+            AskFor<run::CancelAnswer>(run::kVerbCancel, run::ToJsonObject(request), kNoTimeout));
+  if (answer.unheard > 0) {
+    TellWait("the runner of " + request.run_id + " (process " + std::to_string(answer.unheard) +
+             " on " + host_.Describe() +
+             ") is busy and has not taken the request yet; waiting for it");
   }
-  return StateOf(answer);
+  return answer.state;
 }
 
-Result<Recovered> DirectLaunch::Recover(const std::string& run_id) {
-  TENON_TRY(json::Object answer, Ask(run::kVerbRecover, NewRequest(run_id), kNoTimeout));
-  TENON_TRY(run::State state, StateOf(answer));
-  return Recovered{state, json::GetBool(answer, "recovered")};
+Result<run::Recovered> DirectLaunch::Recover(const std::string& run_id) {
+  return AskFor<run::Recovered>(run::kVerbRecover, ForRun(run_id), kNoTimeout);
 }
 
-Result<EndedLost> DirectLaunch::EndLost(const EndLostRequest& request) {
-  json::Object object = NewRequest(request.run_id);
-  object["key"] = request.key;
-  object["boot_id"] = request.boot_id;
-  object["container"] = request.container;
-  TENON_TRY(const json::Object answer, Ask(run::kVerbEndLost, object, kNoTimeout));
-  // The proof has the same form as in the journal's end.
-  const json::Object* told = json::GetObject(answer, "proof");
-  TENON_EXPECT_PEER(told != nullptr, "the runner's answer holds no proof");
-  json::Object end{{"state", run::StateName(run::State::kCanceled)}, {"proof", *told}};
-  TENON_TRY(const run::Event event, run::EventFromJson(run::EventType::kEnd, end));
-  EndedLost ended;
-  ended.known = json::GetBool(answer, "known");
-  ended.proof = std::get<run::End>(event).proof.value_or(run::Proof{});
-  return ended;
+Result<run::EndedLost> DirectLaunch::EndLost(const run::EndLostRequest& request) {
+  return AskFor<run::EndedLost>(run::kVerbEndLost, run::ToJsonObject(request), kNoTimeout);
 }
 
-Result<Collected> DirectLaunch::Collect(const std::string& run_id) {
-  TENON_TRY(json::Object answer, Ask(run::kVerbCollect, NewRequest(run_id), kNoTimeout));
-  run::Members in(answer);
-  Collected collected;
-  in.Read("collected", collected.collected);
-  in.Read("left", collected.left);
-  TENON_TRY_VOID(in.status());
-  return collected;
+Result<run::Collected> DirectLaunch::Collect(const std::string& run_id) {
+  return AskFor<run::Collected>(run::kVerbCollect, ForRun(run_id), kNoTimeout);
 }
 
-Result<EnvironmentsAnswer> DirectLaunch::Environments(const EnvironmentsRequest& request) {
-  json::Object object = NewRequest();
-  object["remove"] = run::ToJsonTexts(request.remove);
-  object["dry_run"] = request.dry_run;
-  TENON_TRY(const json::Object told, Ask(run::kVerbEnvironments, object, kNoTimeout));
-  EnvironmentsAnswer answer;
-  TENON_TRY(answer.kept, KeptOf(told));
-  run::Members in(told);
-  in.Read("removed", answer.removed);
-  in.Read("bytes_freed", answer.bytes_freed);
-  const json::Array* list = in.ReadArray("environments");
-  TENON_TRY_VOID(in.status());
-  TENON_EXPECT_PEER(list != nullptr, "the runner's answer lists no environments");
-  for (const json::Value& value : *list) {
-    TENON_EXPECT_PEER(value.is_object(), "the runner's answer has an environment that is none");
-    TENON_TRY(run::ListedEnvironment one, run::ListedEnvironment::FromJson(value.get_object()));
-    answer.environments.push_back(std::move(one));
-  }
-  return answer;
+Result<run::EnvironmentsAnswer> DirectLaunch::Environments(
+    const run::EnvironmentsRequest& request) {
+  return AskFor<run::EnvironmentsAnswer>(run::kVerbEnvironments, run::ToJsonObject(request),
+                                         kNoTimeout);
 }
 
-Result<SweepAnswer> DirectLaunch::Sweep(const SweepRequest& request) {
-  json::Object object = NewRequest();
-  object["runs"] = run::ToJsonTexts(request.runs);
-  object["all"] = request.all;
-  object["dry_run"] = request.dry_run;
-  object["spare_kept"] = request.spare_kept;
-  TENON_TRY(const json::Object told, Ask(run::kVerbSweep, object, kNoTimeout));
-  SweepAnswer answer;
-  TENON_TRY(answer.kept, KeptOf(told));
-  run::Members in(told);
-  in.Read("removed", answer.removed);
-  TENON_TRY_VOID(in.status());
-  return answer;
+Result<run::SweepAnswer> DirectLaunch::Sweep(const run::SweepRequest& request) {
+  return AskFor<run::SweepAnswer>(run::kVerbSweep, run::ToJsonObject(request), kNoTimeout);
+}
+
+Result<json::Object> DirectLaunch::Probe() { return Ask(run::kVerbProbe, {}, kProbeTimeoutMs); }
+
+Result<run::HostedAnswer> DirectLaunch::Hosted(const run::HostedRequest& request) {
+  return AskFor<run::HostedAnswer>(run::kVerbHosted, run::ToJsonObject(request), kNoTimeout);
+}
+
+Result<run::WatchIdleAnswer> DirectLaunch::WatchIdle(const run::WatchIdleRequest& request) {
+  return AskFor<run::WatchIdleAnswer>(run::kVerbWatchIdle, run::ToJsonObject(request),
+                                      kWatchTimeoutMs);
 }
 
 Result<std::vector<std::string>> DirectLaunch::EnterCommand(const std::string& run_id, bool tty,

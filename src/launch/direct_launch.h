@@ -17,15 +17,15 @@ class DirectLaunch : public Launch {
   DirectLaunch(transport::Host& host, std::string home, RunnerProgram program);
 
   Result<run::RunnerStarted> Start(const StartRequest& request) override;
-  Result<run::State> Cancel(const CancelRequest& request) override;
-  Result<Recovered> Recover(const std::string& run_id) override;
-  Result<EndedLost> EndLost(const EndLostRequest& request) override;
-  Result<EnvironmentsAnswer> Environments(const EnvironmentsRequest& request) override;
-  Result<Collected> Collect(const std::string& run_id) override;
-  Result<SweepAnswer> Sweep(const SweepRequest& request) override;
+  Result<run::State> Cancel(const run::CancelRequest& request) override;
+  Result<run::Recovered> Recover(const std::string& run_id) override;
+  Result<run::EndedLost> EndLost(const run::EndLostRequest& request) override;
+  Result<run::EnvironmentsAnswer> Environments(const run::EnvironmentsRequest& request) override;
+  Result<run::Collected> Collect(const std::string& run_id) override;
+  Result<run::SweepAnswer> Sweep(const run::SweepRequest& request) override;
   Result<json::Object> Probe() override;
-  Result<HostedAnswer> Hosted(const HostedRequest& request) override;
-  Result<WatchIdleAnswer> WatchIdle(const WatchIdleRequest& request) override;
+  Result<run::HostedAnswer> Hosted(const run::HostedRequest& request) override;
+  Result<run::WatchIdleAnswer> WatchIdle(const run::WatchIdleRequest& request) override;
   Result<std::vector<std::string>> EnterCommand(const std::string& run_id, bool tty,
                                                 const std::vector<std::string>& words) override;
   Result<std::vector<std::string>> PortCommand(const std::string& run_id, int port) override;
@@ -34,17 +34,15 @@ class DirectLaunch : public Launch {
   // The runner's path on the host, after making sure that it is there.
   Result<std::string> EnsureRunner();
   Status CheckRunner(const std::string& path);
-  // Runs one verb; the answer, or the Error it holds.
-  Result<json::Object> Ask(const char* verb, const json::Object& request, int timeout_ms);
+  // Runs one verb; the answer, or the Error it holds. Protocol and home are added to the request.
+  Result<json::Object> Ask(const char* verb, json::Object request, int timeout_ms);
+  template <typename Answer>
+  Result<Answer> AskFor(const char* verb, json::Object request, int timeout_ms);
   // `refused`: set when the runner itself says no; may be nullptr.
   Result<json::Object> AnswerOf(const Result<CaptureResult>& ran, const std::string& path,
                                 const char* verb, bool* refused = nullptr) const;
   // The same for `start`, which a host without our disk carries out once it has the tree.
-  Result<json::Object> AskStart(const StartRequest& request, const json::Object& object);
-  // The member `kept` of an answer.
-  static Result<std::vector<Kept>> KeptOf(const json::Object& answer);
-  json::Object NewRequest() const;
-  json::Object NewRequest(const std::string& run_id) const;
+  Result<json::Object> AskStart(const StartRequest& request, json::Object object);
 
   transport::Host& host_;
   std::string home_;

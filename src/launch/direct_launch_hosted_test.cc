@@ -37,7 +37,7 @@ TEST_F(HostedRunner, ProbeIsPassedOnAsItIs) {
 }
 
 TEST_F(HostedRunner, HostedIsReadInFull) {
-  HostedRequest request;
+  run::HostedRequest request;
   request.remove = {"x"};
   request.clean = true;
   request.keep_us = 77;
@@ -72,7 +72,7 @@ TEST_F(HostedRunner, NonsenseIsAnErrorNotAnAbort) {
 
 TEST_F(HostedRunner, TheWatcherIsAskedForAndEnded) {
   Answer(R"({"watching": true, "idle_since_us": 5})");
-  WatchIdleRequest request;
+  run::WatchIdleRequest request;
   request.after_us = 9;
   request.command = "poweroff";
   auto told = Make().WatchIdle(request);
@@ -86,13 +86,13 @@ TEST_F(HostedRunner, TheWatcherIsAskedForAndEnded) {
 
 TEST(FakeHosted, KeepsWhatGoesOn) {
   FakeLaunch launch;
-  HostedRun over, going;
+  run::HostedRun over, going;
   over.run_id = "over";
   over.bytes = 10;
   going.run_id = "going";
   going.alive = true;
   launch.hosted.runs = {over, going};
-  HostedRequest request;
+  run::HostedRequest request;
   request.remove = {"over", "going"};
   auto told = launch.Hosted(request);
   ASSERT_TRUE(told.ok());

@@ -26,7 +26,7 @@ Result<run::RunnerStarted> FakeLaunch::Start(const StartRequest& request) {
   return runs_.emplace(request.spec.id, run).first->second.handle;
 }
 
-Result<run::State> FakeLaunch::Cancel(const CancelRequest& request) {
+Result<run::State> FakeLaunch::Cancel(const run::CancelRequest& request) {
   if (auto error = TakeError()) return std::move(*error);
   auto found = runs_.find(request.run_id);
   if (found == runs_.end()) return NotFound("run " + request.run_id + ": never started here");
@@ -38,21 +38,21 @@ Result<run::State> FakeLaunch::Cancel(const CancelRequest& request) {
   return run.state;
 }
 
-Result<Recovered> FakeLaunch::Recover(const std::string& run_id) {
+Result<run::Recovered> FakeLaunch::Recover(const std::string& run_id) {
   if (auto error = TakeError()) return std::move(*error);
   auto found = runs_.find(run_id);
   if (found == runs_.end()) return NotFound("run " + run_id + ": never started here");
   Run& run = found->second;
-  if (run::IsFinal(run.state) || !run.runner_gone) return Recovered{run.state, false};
+  if (run::IsFinal(run.state) || !run.runner_gone) return run::Recovered{run.state, false};
   run.state = run::State::kFailed;
-  return Recovered{run.state, true};
+  return run::Recovered{run.state, true};
 }
 
-Result<EndedLost> FakeLaunch::EndLost(const EndLostRequest& request) {
+Result<run::EndedLost> FakeLaunch::EndLost(const run::EndLostRequest& request) {
   if (auto error = TakeError()) return std::move(*error);
   if (runs_.count(request.run_id) != 0) return Invalid("run " + request.run_id + " is known here");
   lost.push_back(request);
-  EndedLost ended;
+  run::EndedLost ended;
   ended.known = true;
   ended.proof.method = "scan";
   return ended;
@@ -71,9 +71,9 @@ Result<std::vector<std::string>> FakeLaunch::PortCommand(const std::string& run_
   return EnterCommand(run_id, false, {"port", std::to_string(port)});
 }
 
-Result<EnvironmentsAnswer> FakeLaunch::Environments(const EnvironmentsRequest& request) {
+Result<run::EnvironmentsAnswer> FakeLaunch::Environments(const run::EnvironmentsRequest& request) {
   if (auto error = TakeError()) return std::move(*error);
-  EnvironmentsAnswer answer;
+  run::EnvironmentsAnswer answer;
   for (const std::string& key : request.remove) {
     const auto found = std::find_if(environments.begin(), environments.end(),
                                     [&](const auto& one) { return one.record.ready.key == key; });
@@ -90,18 +90,18 @@ Result<EnvironmentsAnswer> FakeLaunch::Environments(const EnvironmentsRequest& r
   return answer;
 }
 
-Result<Collected> FakeLaunch::Collect(const std::string& run_id) {
+Result<run::Collected> FakeLaunch::Collect(const std::string& run_id) {
   if (auto error = TakeError()) return std::move(*error);
   auto found = runs_.find(run_id);
   if (found == runs_.end()) return NotFound("run " + run_id + " has not started here");
   if (!run::IsFinal(found->second.state)) return Invalid("run " + run_id + " has not ended");
-  return Collected{};
+  return run::Collected{};
 }
 
-Result<SweepAnswer> FakeLaunch::Sweep(const SweepRequest& request) {
+Result<run::SweepAnswer> FakeLaunch::Sweep(const run::SweepRequest& request) {
   if (auto error = TakeError()) return std::move(*error);
   sweeps.push_back(request);
-  SweepAnswer answer;
+  run::SweepAnswer answer;
   for (const auto& [name, run_id] : containers) {
     const auto run = runs_.find(run_id);
     const bool meant = request.all || run == runs_.end() ||
@@ -124,11 +124,11 @@ Result<json::Object> FakeLaunch::Probe() {
   return facts;
 }
 
-Result<HostedAnswer> FakeLaunch::Hosted(const HostedRequest& request) {
+Result<run::HostedAnswer> FakeLaunch::Hosted(const run::HostedRequest& request) {
   if (auto error = TakeError()) return std::move(*error);
   hosted_requests.push_back(request);
-  HostedAnswer answer = hosted;
-  for (const HostedRun& run : hosted.runs) {
+  run::HostedAnswer answer = hosted;
+  for (const run::HostedRun& run : hosted.runs) {
     if (std::count(request.remove.begin(), request.remove.end(), run.run_id) == 0) continue;
     if (run.alive) {
       answer.kept.push_back({run.run_id, "it goes on"});
@@ -136,16 +136,16 @@ Result<HostedAnswer> FakeLaunch::Hosted(const HostedRequest& request) {
     }
     answer.removed.push_back(run.run_id);
     answer.bytes_freed += run.bytes;
-    std::erase_if(answer.runs, [&](const HostedRun& one) { return one.run_id == run.run_id; });
+    std::erase_if(answer.runs, [&](const run::HostedRun& one) { return one.run_id == run.run_id; });
   }
   if (!request.dry_run) hosted.runs = answer.runs;
   return answer;
 }
 
-Result<WatchIdleAnswer> FakeLaunch::WatchIdle(const WatchIdleRequest& request) {
+Result<run::WatchIdleAnswer> FakeLaunch::WatchIdle(const run::WatchIdleRequest& request) {
   if (auto error = TakeError()) return std::move(*error);
   if (!request.look) watcher = request.stop ? std::nullopt : std::optional(request);
-  return WatchIdleAnswer{watcher.has_value(), hosted.idle_since_us, hosted.busy};
+  return run::WatchIdleAnswer{watcher.has_value(), hosted.idle_since_us, hosted.busy};
 }
 
 }  // namespace tenon::launch

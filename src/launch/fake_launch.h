@@ -18,15 +18,15 @@ namespace tenon::launch {
 class FakeLaunch : public Launch {
  public:
   Result<run::RunnerStarted> Start(const StartRequest& request) override;
-  Result<run::State> Cancel(const CancelRequest& request) override;
-  Result<Recovered> Recover(const std::string& run_id) override;
-  Result<EndedLost> EndLost(const EndLostRequest& request) override;
-  Result<EnvironmentsAnswer> Environments(const EnvironmentsRequest& request) override;
-  Result<Collected> Collect(const std::string& run_id) override;
-  Result<SweepAnswer> Sweep(const SweepRequest& request) override;
+  Result<run::State> Cancel(const run::CancelRequest& request) override;
+  Result<run::Recovered> Recover(const std::string& run_id) override;
+  Result<run::EndedLost> EndLost(const run::EndLostRequest& request) override;
+  Result<run::EnvironmentsAnswer> Environments(const run::EnvironmentsRequest& request) override;
+  Result<run::Collected> Collect(const std::string& run_id) override;
+  Result<run::SweepAnswer> Sweep(const run::SweepRequest& request) override;
   Result<json::Object> Probe() override;
-  Result<HostedAnswer> Hosted(const HostedRequest& request) override;
-  Result<WatchIdleAnswer> WatchIdle(const WatchIdleRequest& request) override;
+  Result<run::HostedAnswer> Hosted(const run::HostedRequest& request) override;
+  Result<run::WatchIdleAnswer> WatchIdle(const run::WatchIdleRequest& request) override;
   Result<std::vector<std::string>> EnterCommand(const std::string& run_id, bool tty,
                                                 const std::vector<std::string>& words) override;
   Result<std::vector<std::string>> PortCommand(const std::string& run_id, int port) override;
@@ -39,15 +39,15 @@ class FakeLaunch : public Launch {
 
   std::function<Status(const StartRequest&)> on_start;
   std::vector<StartRequest> starts;  // those that started something
-  std::vector<CancelRequest> cancels;
-  std::vector<EndLostRequest> lost;
+  std::vector<run::CancelRequest> cancels;
+  std::vector<run::EndLostRequest> lost;
   std::vector<run::ListedEnvironment> environments;  // those in use are kept
   std::map<std::string, std::string> containers;     // name → run; gone with the run's end
-  std::vector<SweepRequest> sweeps;
-  json::Object facts;   // what Probe() answers
-  HostedAnswer hosted;  // what Hosted() answers, but for what was removed
-  std::vector<HostedRequest> hosted_requests;
-  std::optional<WatchIdleRequest> watcher;
+  std::vector<run::SweepRequest> sweeps;
+  json::Object facts;        // what Probe() answers
+  run::HostedAnswer hosted;  // what Hosted() answers, but for what was removed
+  std::vector<run::HostedRequest> hosted_requests;
+  std::optional<run::WatchIdleRequest> watcher;
 
  private:
   struct Run {

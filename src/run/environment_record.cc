@@ -56,6 +56,25 @@ Result<ListedEnvironment> ListedEnvironment::FromJson(const json::Object& object
   return listed;
 }
 
+json::Value ToJsonValue(const std::vector<ListedEnvironment>& listed) {
+  json::Array array;
+  array.reserve(listed.size());
+  for (const ListedEnvironment& one : listed) array.push_back(one.ToJson());
+  return array;
+}
+
+void ReadValue(Members& in, std::string_view key, std::vector<ListedEnvironment>& out) {
+  const json::Array* array = in.ReadArray(key);
+  if (array == nullptr) return;
+  for (const json::Value& value : *array) {
+    const json::Object* object = value.if_object();
+    if (object == nullptr) return in.Fail(key, "an array of objects");
+    auto one = ListedEnvironment::FromJson(*object);
+    if (!one.ok()) return in.Fail(key, "environments (" + one.error().message + ")");
+    out.push_back(std::move(*one));
+  }
+}
+
 bool IsEnvironmentKey(std::string_view text) {
   return !text.empty() && text.size() <= 64 &&
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;

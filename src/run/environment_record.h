@@ -14,6 +14,8 @@
 
 namespace tenon::run {
 
+class Members;
+
 struct EnvironmentRecord {
   EnvironmentReady ready;  // `reused` means nothing here
   Packages packages;       // what was asked for
@@ -35,6 +37,10 @@ struct ListedEnvironment {
   json::Object ToJson() const;  // the record's members and these
   static Result<ListedEnvironment> FromJson(const json::Object& object);
 };
+
+// For run/described.h.
+json::Value ToJsonValue(const std::vector<ListedEnvironment>& listed);
+void ReadValue(Members& in, std::string_view key, std::vector<ListedEnvironment>& out);
 
 // Whether a text can be the key of an environment: lower-case hex digits alone.
 bool IsEnvironmentKey(std::string_view text);

@@ -18,12 +18,6 @@ constexpr int64_t kWaitUs = 5'000'000;
 constexpr useconds_t kLookUs = 2'000;
 constexpr int kLooksPerCheck = 50;
 
-json::Object StateAnswer(run::State state) {
-  json::Object answer;
-  answer["state"] = run::StateName(state);
-  return answer;
-}
-
 // The supervisor's process; 0: not certainly known.
 pid_t SupervisorOf(const std::string& segment) {
   auto handle = ReadHandle(segment);
@@ -55,7 +49,7 @@ bool EndStopped(const std::string& segment) {
   return true;
 }
 
-Status LeaveRequest(const CancelRequest& request, const std::string& path) {
+Status LeaveRequest(const run::CancelRequest& request, const std::string& path) {
   json::Object object;
   if (request.grace_us) object["grace_us"] = *request.grace_us;
   object["who"] = json::EncodeBytes(request.who);
@@ -63,24 +57,24 @@ Status LeaveRequest(const CancelRequest& request, const std::string& path) {
 }
 
 // `again`: after the supervisor was ended by us.
-Result<json::Object> CancelIt(const CancelRequest& request, const std::string& version,
-                              bool again) {
-  run::RunFolder folder = request.run.Folder();
+Result<run::CancelAnswer> CancelIt(const RunName& run, const run::CancelRequest& request,
+                                   const std::string& version, bool again) {
+  run::RunFolder folder = run.Folder();
   std::string segment = folder.host_segment();
-  if (!Exists(segment)) return NotFound("run " + request.run.run_id + " has not started here");
+  if (!Exists(segment)) return NotFound("run " + run.run_id + " has not started here");
   TENON_TRY(bool alive, IsLockedByOther(segment));
   if (!alive) {
-    TENON_TRY(json::Object recovered, Recover(request.run, version));
+    TENON_TRY(const run::Recovered recovered, Recover(run, version));
     // A container that goes on has got a new runner, which can be asked.
     TENON_TRY(alive, IsLockedByOther(segment));
-    if (!alive) return recovered;
+    if (!alive) return run::CancelAnswer{recovered.state};
   }
   auto left = LeaveRequest(request, folder.cancel_request());
   if (!left.ok() && left.error().kind != ErrorKind::kUnavailable) return std::move(left).error();
   Wake(segment, left.ok() ? SIGUSR1 : SIGUSR2);
   if (!left.ok()) {
     LetGoOn(segment);
-    return StateAnswer(run::State::kCancelRequested);
+    return run::CancelAnswer{run::State::kCancelRequested};
   }
   int64_t deadline = SystemClock().MonotonicUs() + kWaitUs;
   int looks = 0;
@@ -89,17 +83,18 @@ Result<json::Object> CancelIt(const CancelRequest& request, const std::string& v
     if (!alive) {
       // Over, or killed, before it could look.
       (void)RemoveFile(folder.cancel_request()).ok();
-      return Recover(request.run, version);
+      TENON_TRY(const run::Recovered recovered, Recover(run, version));
+      return run::CancelAnswer{recovered.state};
     }
     if (looks++ % kLooksPerCheck == 0) LetGoOn(segment);
     if (SystemClock().MonotonicUs() >= deadline) {
-      if (!again && EndStopped(segment)) return CancelIt(request, version, /*again=*/true);
+      if (!again && EndStopped(segment)) return CancelIt(run, request, version, /*again=*/true);
       break;  // it will look; nothing is lost
     }
     ::usleep(kLookUs);
   }
-  json::Object answer = StateAnswer(run::State::kCancelRequested);
-  if (Exists(folder.cancel_request())) answer["unheard"] = int64_t{SupervisorOf(segment)};
+  run::CancelAnswer answer{run::State::kCancelRequested};
+  if (Exists(folder.cancel_request())) answer.unheard = SupervisorOf(segment);
   return answer;
 }
 
@@ -119,8 +114,9 @@ std::optional<LeftRequest> ReadCancelRequest(const std::string& path) {
   return left;
 }
 
-Result<json::Object> Cancel(const CancelRequest& request, const std::string& version) {
-  return CancelIt(request, version, /*again=*/false);
+Result<run::CancelAnswer> Cancel(const RunName& run, const run::CancelRequest& request,
+                                 const std::string& version) {
+  return CancelIt(run, request, version, /*again=*/false);
 }
 
 }  // namespace tenon::runner

@@ -14,44 +14,30 @@ namespace {
 
 constexpr int64_t kEndLimitUs = 10'000'000;
 
-json::Object Answer(const run::Proof& proof, bool known) {
-  run::End end;
-  end.proof = proof;
-  json::Object answer = run::EventToJson(end);
-  return json::Object{{"known", known}, {"proof", std::move(answer["proof"])}};
-}
-
 void AddRemark(run::Proof& proof, const std::string& words) {
   proof.remark += (proof.remark.empty() ? "" : "; ") + words;
 }
 
 // Containers of runs whose folder is gone are nobody's. False: some engine could not be asked.
-bool RemoveContainers(const EndLostRequest& request, run::Proof& proof) {
-  auto swept = Sweep({request.run.home, {request.run.run_id}});
+bool RemoveContainers(const RunName& run, run::Proof& proof) {
+  const auto swept = Sweep(run.home, {{run.run_id}});
   if (!swept.ok()) {
     AddRemark(proof, "its container could not be looked for: " + swept.error().message);
     return false;
   }
-  const json::Array* removed = json::GetArray(*swept, "removed");
-  if (removed != nullptr && !removed->empty()) {
+  if (!swept->removed.empty()) {
     proof.method = "container";
-    proof.ended += static_cast<int64_t>(removed->size());
+    proof.ended += static_cast<int64_t>(swept->removed.size());
   }
-  const json::Array* kept = json::GetArray(*swept, "kept");
-  if (kept == nullptr || kept->empty()) return true;
-  for (const json::Value& one : *kept) {
-    if (!one.is_object()) continue;
-    AddRemark(proof, json::DecodeBytes(json::GetString(one.get_object(), "name")) + ": " +
-                         json::DecodeBytes(json::GetString(one.get_object(), "why")));
-  }
-  return false;
+  for (const run::Kept& one : swept->kept) AddRemark(proof, one.name + ": " + one.why);
+  return swept->kept.empty();
 }
 
 }  // namespace
 
-Result<json::Object> EndLost(const EndLostRequest& request) {
-  if (Exists(request.run.Folder().host_segment())) {
-    return Invalid("run " + request.run.run_id + " is known here");
+Result<run::EndedLost> EndLost(const RunName& run, const run::EndLostRequest& request) {
+  if (Exists(run.Folder().host_segment())) {
+    return Invalid("run " + run.run_id + " is known here");
   }
   run::Proof proof;
   const std::string boot_id = BootId();
@@ -60,7 +46,8 @@ Result<json::Object> EndLost(const EndLostRequest& request) {
     proof.remark = "the machine was restarted, so nothing of the run can be left";
     proof.gpu = executor::GpuRemark();
     // An engine may start its containers again after a restart.
-    return Answer(proof, !request.container || RemoveContainers(request, proof));
+    const bool known = !request.container || RemoveContainers(run, proof);
+    return run::EndedLost{known, proof};
   }
   executor::TreeQuery query;
   query.run_key = request.key;
@@ -70,8 +57,8 @@ Result<json::Object> EndLost(const EndLostRequest& request) {
   executor::ProcessSet signaled;
   proof = executor::EndTree(query, kEndLimitUs, &signaled);
   if (!query.cgroup.empty()) executor::RemoveCgroup(query.cgroup);
-  if (request.container) known = RemoveContainers(request, proof) && known;
-  return Answer(proof, known && proof.left == 0);
+  if (request.container) known = RemoveContainers(run, proof) && known;
+  return run::EndedLost{known && proof.left == 0, proof};
 }
 
 }  // namespace tenon::runner

@@ -58,19 +58,21 @@ journal::SegmentFold FoldSegment(const std::string& path, std::string_view name)
   }
 }
 
-json::Object HostedRun::ToJson() const {
-  return {{"run_id", json::EncodeBytes(id)},
-          {"project", json::EncodeBytes(spec.project)},
-          {"target", json::EncodeBytes(spec.target)},
-          {"script", json::EncodeBytes(spec.script)},
-          {"state", run::StateName(state)},
-          {"reason", json::EncodeBytes(reason)},
-          {"created_us", created_us},
-          {"ended_us", ended_us},
-          {"bytes", bytes},
-          {"work_bytes", work_bytes},
-          {"alive", alive},
-          {"outputs_left", outputs_left}};
+run::HostedRun HostedRun::Told() const {
+  run::HostedRun told;
+  told.run_id = id;
+  told.project = spec.project;
+  told.target = spec.target;
+  told.script = spec.script;
+  told.state = run::StateName(state);
+  told.reason = reason;
+  told.created_us = created_us;
+  told.ended_us = ended_us;
+  told.bytes = bytes;
+  told.work_bytes = work_bytes;
+  told.alive = alive;
+  told.outputs_left = outputs_left;
+  return told;
 }
 
 bool IsRunAlive(const run::RunFolder& folder) {

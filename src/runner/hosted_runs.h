@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "journal/fold.h"
 #include "run/layout.h"
+#include "run/requests.h"
 #include "run/spec.h"
 #include "run/state.h"
 
@@ -32,7 +33,7 @@ struct HostedRun {
   std::vector<Hash> objects;
   uint64_t bytes = 0, work_bytes = 0;  // on disk
 
-  json::Object ToJson() const;
+  run::HostedRun Told() const;  // as a client is told
 };
 
 // What a segment says, as far as it can be read.

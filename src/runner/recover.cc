@@ -28,13 +28,6 @@ constexpr int64_t kDyingUs = 10'000'000;
 constexpr useconds_t kLookUs = 5'000;
 constexpr int kCanceledCode = 143;
 
-json::Object Answer(run::State state, bool recovered) {
-  json::Object answer;
-  answer["state"] = run::StateName(state);
-  answer["recovered"] = recovered;
-  return answer;
-}
-
 bool Rebooted(const Facts& facts) {
   std::string now = BootId();
   return facts.runner && !now.empty() && !facts.runner->process.boot_id.empty() &&
@@ -124,16 +117,17 @@ Result<bool> IsAlive(const std::string& segment) {
 
 // A container goes on by itself and is followed to its end by a new runner. One that has ended has
 // its end on record when this returns.
-Result<json::Object> FollowContainer(const RunName& run, const run::RunSpec& spec,
-                                     const std::string& version) {
+Result<run::Recovered> FollowContainer(const RunName& run, const run::RunSpec& spec,
+                                       const std::string& version) {
   const run::RunFolder folder = run.Folder();
   TENON_TRY_VOID(Adopt(run, spec, version));
   const int64_t deadline = SystemClock().MonotonicUs() + kEndLimitUs;
   for (;;) {
     TENON_TRY(Facts facts, ReadFacts(folder.host_segment()));
-    if (facts.end) return Answer(facts.state, true);
+    if (facts.end) return run::Recovered{facts.state, true};
     const bool init_alive = IsLockedByOther(folder.script_segment()).value_or(false);
-    if (init_alive || SystemClock().MonotonicUs() >= deadline) return Answer(facts.state, false);
+    if (init_alive || SystemClock().MonotonicUs() >= deadline)
+      return run::Recovered{facts.state, false};
     ::usleep(kLookUs);
   }
 }
@@ -178,7 +172,7 @@ Result<run::RunSpec> WhatWasAsked(const RunName& run) {
 
 }  // namespace
 
-Result<json::Object> Recover(const RunName& run, const std::string& version) {
+Result<run::Recovered> Recover(const RunName& run, const std::string& version) {
   run::RunFolder folder = run.Folder();
   std::string segment = folder.host_segment();
   if (!Exists(segment)) return NotFound("run " + run.run_id + " has not started here");
@@ -187,7 +181,7 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
   if (!alive) {
     // Only a run without an end needs the lock, and with it the right to write.
     TENON_TRY(before, ReadFacts(segment));
-    if (before.end) return Answer(before.state, false);
+    if (before.end) return run::Recovered{before.state, false};
   }
   TENON_TRY(run::RunSpec spec, WhatWasAsked(run));
   if (before.container && !Rebooted(before)) return FollowContainer(run, spec, version);
@@ -203,10 +197,10 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
     TENON_TRY(bool locked, IsLockedByOther(segment));
     if (!locked && !alive) return std::move(writer).error();
     TENON_TRY(Facts facts, ReadFacts(segment));
-    return Answer(facts.state, false);
+    return run::Recovered{facts.state, false};
   }
   TENON_TRY(Facts facts, ReadFacts(segment));
-  if (facts.end) return Answer(facts.state, false);
+  if (facts.end) return run::Recovered{facts.state, false};
   TakeCancelRequest(folder.cancel_request(), &facts);
 
   const KnownSecrets secrets = SecretsOf(folder, spec);
@@ -233,11 +227,11 @@ Result<json::Object> Recover(const RunName& run, const std::string& version) {
     return Unavailable("the end of the run could not be recorded");
   TENON_TRY_VOID(recorder.writer().Sync());
   // What it has left with an engine is nobody's any more.
-  if (spec.executor == run::ExecutorKind::kContainer) (void)Sweep({run.home, {run.run_id}}).ok();
+  if (spec.executor == run::ExecutorKind::kContainer) (void)Sweep(run.home, {{run.run_id}}).ok();
   (void)RemoveFile(folder.cancel_request()).ok();
   ForgetSecrets(folder, spec.key);
   if (complete) (void)run::RemoveMetrics(folder).ok();
-  return Answer(state, true);
+  return run::Recovered{state, true};
 }
 
 }  // namespace tenon::runner

@@ -7,8 +7,6 @@
 
 #include "base/mask.h"
 #include "run/env_vars.h"
-#include "run/environment_record.h"
-#include "run/members.h"
 #include "run/verbs.h"
 
 namespace tenon::runner {
@@ -16,7 +14,7 @@ namespace {
 
 constexpr size_t kMaxRequest = 64u << 20;
 
-Result<json::Object> ParseObject(std::string_view text) {
+Result<json::Object> ParseWords(std::string_view text) {
   auto value = json::Parse(text);
   if (!value.ok()) return std::move(value).error().Wrap("reading the request");
   if (!value->is_object()) return Invalid("reading the request: it is no JSON object");
@@ -66,13 +64,6 @@ Result<Environment> EnvironmentOf(const json::Object& object, const char* key) {
   return environment;
 }
 
-// Every member had the type it must have.
-Status Understood(const run::Members& in) {
-  auto status = in.status();
-  if (status.ok()) return {};
-  return std::move(status).error().Wrap("reading the request");
-}
-
 }  // namespace
 
 std::vector<std::string> StartRequest::SecretValues() const {
@@ -101,7 +92,7 @@ Result<std::string> ReadRequest(int fd) {
 }
 
 Result<StartRequest> ParseStart(std::string_view text) {
-  TENON_TRY(json::Object object, ParseObject(text));
+  TENON_TRY(json::Object object, ParseWords(text));
   StartRequest request;
   TENON_TRY(request.run, NameOf(object));
   const json::Object* spec = json::GetObject(object, "spec");
@@ -126,110 +117,28 @@ Result<StartRequest> ParseStart(std::string_view text) {
   return request;
 }
 
-Result<CancelRequest> ParseCancel(std::string_view text) {
-  TENON_TRY(json::Object object, ParseObject(text));
-  CancelRequest request;
-  TENON_TRY(request.run, NameOf(object));
-  if (object.contains("grace_us")) {
-    int64_t grace = json::GetInt(object, "grace_us", -1);
-    if (grace < 0) return Invalid("reading the request: grace_us is no time");
-    request.grace_us = grace;
-  }
-  request.who = json::DecodeBytes(json::GetString(object, "who"));
-  return request;
-}
-
-Result<RunName> ParseRecover(std::string_view text) {
-  TENON_TRY(json::Object object, ParseObject(text));
+Result<RunName> ParseRunName(std::string_view text) {
+  TENON_TRY(json::Object object, ParseWords(text));
   return NameOf(object);
 }
 
-Result<EndLostRequest> ParseEndLost(std::string_view text) {
-  TENON_TRY(json::Object object, ParseObject(text));
-  EndLostRequest request;
-  TENON_TRY(request.run, NameOf(object));
-  run::Members in(object);
-  in.Read("key", request.key);
-  in.Read("boot_id", request.boot_id);
-  in.Read("container", request.container);
-  TENON_TRY_VOID(Understood(in));
-  // It becomes the name of a folder, and an empty one would be everybody's.
-  if (request.key.empty() || request.key.find('/') != std::string::npos) {
-    return Invalid("reading the request: it names no run key");
-  }
-  return request;
-}
-
-Result<EnvironmentsRequest> ParseEnvironments(std::string_view text) {
-  TENON_TRY(json::Object object, ParseObject(text));
-  EnvironmentsRequest request;
-  TENON_TRY(request.home, HomeOf(object));
-  run::Members in(object);
-  in.Read("remove", request.remove);
-  in.Read("dry_run", request.dry_run);
-  TENON_TRY_VOID(Understood(in));
-  // They become paths.
-  for (const std::string& key : request.remove) {
-    if (!run::IsEnvironmentKey(key)) return Invalid("reading the request: " + key + " is no key");
-  }
-  return request;
-}
-
-Result<SweepRequest> ParseSweep(std::string_view text) {
-  TENON_TRY(json::Object object, ParseObject(text));
-  SweepRequest request;
-  TENON_TRY(request.home, HomeOf(object));
-  run::Members in(object);
-  in.Read("runs", request.runs);
-  in.Read("all", request.all);
-  in.Read("dry_run", request.dry_run);
-  in.Read("spare_kept", request.spare_kept);
-  TENON_TRY_VOID(Understood(in));
-  return request;
-}
-
 Result<std::string> ParseHome(std::string_view text) {
-  TENON_TRY(json::Object object, ParseObject(text));
+  TENON_TRY(json::Object object, ParseWords(text));
   return HomeOf(object);
 }
 
-Result<HostedRequest> ParseHosted(std::string_view text) {
-  TENON_TRY(json::Object object, ParseObject(text));
-  HostedRequest request;
-  TENON_TRY(request.home, HomeOf(object));
-  run::Members in(object);
-  in.Read("remove", request.remove);
-  in.Read("clean", request.clean);
-  in.Read("keep_us", request.keep_us);
-  in.Read("dry_run", request.dry_run);
-  request.only_some = object.contains("only");
-  if (request.only_some) in.Read("only", request.only);
-  in.Read("force", request.force);
-  in.Read("look", request.look);
-  TENON_TRY_VOID(Understood(in));
-  if (request.keep_us < 0) return Invalid("reading the request: keep_us is no time");
-  // They become paths.
-  for (const std::string& id : request.remove) {
-    if (!run::IsValidRunId(id)) return Invalid("reading the request: " + id + " is no run id");
+Result<json::Object> ParseObject(std::string_view text, std::string* home) {
+  TENON_TRY(json::Object object, ParseWords(text));
+  TENON_TRY(*home, HomeOf(object));
+  for (const auto& member : object) {
+    if (member.value().is_null()) {
+      return Invalid("reading the request: " + std::string(std::string_view(member.key())) +
+                     " is null");
+    }
   }
-  return request;
+  return object;
 }
 
-Result<WatchIdleRequest> ParseWatchIdle(std::string_view text) {
-  TENON_TRY(json::Object object, ParseObject(text));
-  WatchIdleRequest request;
-  TENON_TRY(request.home, HomeOf(object));
-  run::Members in(object);
-  in.Read("after_us", request.after_us);
-  in.Read("command", request.command);
-  in.Read("look", request.look);
-  in.Read("runs_only", request.runs_only);
-  in.Read("stop", request.stop);
-  TENON_TRY_VOID(Understood(in));
-  if (request.command.find('\0') != std::string::npos) {
-    return Invalid("reading the request: the command has a NUL in it");
-  }
-  return request;
-}
+Error NotUnderstood(Error why) { return std::move(why).Wrap("reading the request"); }
 
 }  // namespace tenon::runner

@@ -12,7 +12,9 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "base/result.h"
+#include "run/described.h"
 #include "run/layout.h"
+#include "run/requests.h"
 #include "run/spec.h"
 
 namespace tenon::runner {
@@ -37,53 +39,11 @@ struct StartRequest {
   Environment WithOwn(Environment variables) const;
 };
 
-struct CancelRequest {
-  RunName run;
-  std::optional<int64_t> grace_us;
-  std::string who;
-};
-
-// A run whose folder is gone, as its client remembers it.
-struct EndLostRequest {
-  RunName run;
-  std::string key;
-  std::string boot_id;     // of the boot in which it was started; "": not known
-  bool container = false;  // its script runs in one
-};
-
-struct EnvironmentsRequest {
+// A request (run/requests.h) and the home it is about.
+template <typename T>
+struct Asked {
   std::string home;
-  std::vector<std::string> remove;  // keys
-  bool dry_run = false;
-};
-
-struct SweepRequest {
-  std::string home;
-  std::vector<std::string> runs;  // ids
-  bool all = false;               // of every run
-  bool dry_run = false;
-  bool spare_kept = false;  // not those that were kept to be looked at (--keep-on-fail)
-};
-
-struct HostedRequest {
-  std::string home;
-  std::vector<std::string> remove;  // run ids
-  bool clean = false;
-  int64_t keep_us = 0;
-  bool dry_run = false;
-  bool only_some = false;         // keep_us is for the runs `only` alone
-  std::vector<std::string> only;  // run ids
-  bool force = false;             // also the only copy of outputs
-  bool look = false;              // also for what goes on beside runs
-};
-
-struct WatchIdleRequest {
-  std::string home;
-  int64_t after_us = 0;
-  std::string command;
-  bool stop = false;
-  bool look = false;       // tell how it is, and change nothing
-  bool runs_only = false;  // of it: what takes no time
+  T what;
 };
 
 // Reads standard input to its end. More than 64 MiB is kInvalid.
@@ -91,14 +51,24 @@ Result<std::string> ReadRequest(int fd);
 
 // kInvalid: not a request, of another protocol, or lacking something.
 Result<StartRequest> ParseStart(std::string_view text);
-Result<CancelRequest> ParseCancel(std::string_view text);
-Result<RunName> ParseRecover(std::string_view text);
-Result<EndLostRequest> ParseEndLost(std::string_view text);
-Result<EnvironmentsRequest> ParseEnvironments(std::string_view text);
-Result<SweepRequest> ParseSweep(std::string_view text);
-Result<std::string> ParseHome(std::string_view text);  // of a request that names no more
-Result<HostedRequest> ParseHosted(std::string_view text);
-Result<WatchIdleRequest> ParseWatchIdle(std::string_view text);
+Result<RunName> ParseRunName(std::string_view text);   // of a request that names a run and no more
+Result<std::string> ParseHome(std::string_view text);  // of one that names not even that
+template <Described T>
+Result<Asked<T>> ParseRequest(std::string_view text);
+
+// Of ParseRequest: the request, and its home.
+Result<json::Object> ParseObject(std::string_view text, std::string* home);
+Error NotUnderstood(Error why);
+
+template <Described T>
+Result<Asked<T>> ParseRequest(std::string_view text) {
+  Asked<T> asked;
+  TENON_TRY(const json::Object object, ParseObject(text, &asked.home));
+  auto what = run::FromJsonObject<T>(object);
+  if (!what.ok()) return NotUnderstood(std::move(what).error());
+  asked.what = std::move(*what);
+  return asked;
+}
 
 }  // namespace tenon::runner
 

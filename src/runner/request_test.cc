@@ -67,21 +67,21 @@ TEST(ParseStart, NeverRepeatsASecretInItsError) {
 
 TEST(ParseCancel, GraceIsOptionalAndNeverNegative) {
   json::Object object{{"protocol", 1}, {"home", "/h"}, {"run_id", "r"}};
-  EXPECT_FALSE(ParseCancel(json::Print(object))->grace_us.has_value());
+  EXPECT_FALSE(ParseRequest<run::CancelRequest>(json::Print(object))->what.grace_us.has_value());
   object["grace_us"] = 0;
-  EXPECT_EQ(ParseCancel(json::Print(object))->grace_us, 0);
+  EXPECT_EQ(ParseRequest<run::CancelRequest>(json::Print(object))->what.grace_us, 0);
   for (json::Value wrong : {json::Value(-1), json::Value("1"), json::Value(nullptr)}) {
     object["grace_us"] = wrong;
-    EXPECT_FALSE(ParseCancel(json::Print(object)).ok());
+    EXPECT_FALSE(ParseRequest<run::CancelRequest>(json::Print(object)).ok());
   }
 }
 
-TEST(ParseRecover, NeedsARunThatIsAName) {
+TEST(ParseRunName, NeedsARunThatIsAName) {
   json::Object object{{"protocol", 1}, {"home", "/h"}, {"run_id", "r"}};
-  EXPECT_TRUE(ParseRecover(json::Print(object)).ok());
+  EXPECT_TRUE(ParseRunName(json::Print(object)).ok());
   for (const char* wrong : {"", ".", "..", "a/b"}) {
     object["run_id"] = wrong;
-    EXPECT_FALSE(ParseRecover(json::Print(object)).ok()) << wrong;
+    EXPECT_FALSE(ParseRunName(json::Print(object)).ok()) << wrong;
   }
 }
 

@@ -16,10 +16,6 @@
 namespace tenon::runner {
 namespace {
 
-json::Object Answer(bool collected, uint64_t left) {
-  return {{"collected", collected}, {"left", left}};
-}
-
 // The whole of what is inside takes the place of what an earlier try has brought.
 Status TakeFromContainer(const run::ContainerMade& container, const run::RunFolder& folder,
                          Recorder& recorder) {
@@ -49,7 +45,7 @@ void RemoveWhatWasKept(const run::RunFolder& folder, const run::RunSpec& spec, c
 
 }  // namespace
 
-Result<json::Object> CollectLeft(const RunName& run) {
+Result<run::Collected> CollectLeft(const RunName& run) {
   const run::RunFolder folder = run.Folder();
   const std::string segment = folder.host_segment();
   if (!Exists(segment)) return NotFound("run " + run.run_id + " has not started here");
@@ -63,7 +59,7 @@ Result<json::Object> CollectLeft(const RunName& run) {
   TENON_TRY(const Facts facts, ReadFacts(segment));
   if (!facts.end) return Invalid("run " + run.run_id + " has not ended");
   if (!journal::OutputsAreLeft(folder, FoldSegment(segment, run::kHostSegment))) {
-    return Answer(false, 0);
+    return run::Collected{false, 0};
   }
   const KnownSecrets secrets = SecretsOf(folder, spec);
   SafeNames names(secrets);
@@ -75,7 +71,7 @@ Result<json::Object> CollectLeft(const RunName& run) {
   TellWithheld(run, names, recorder);
   TENON_TRY_VOID(recorder.writer().Sync());
   if (left == 0) RemoveWhatWasKept(folder, spec, facts);
-  return Answer(true, left);
+  return run::Collected{true, left};
 }
 
 }  // namespace tenon::runner

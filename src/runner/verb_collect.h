@@ -13,7 +13,7 @@ namespace tenon::runner {
 // list to the journal. {collected, left}: `left` files could not be read and are kept. Repeatable;
 // a run that has nothing left to collect is left as it is. Once all is collected, what the run kept
 // for its outputs' sake alone goes.
-Result<json::Object> CollectLeft(const RunName& run);
+Result<run::Collected> CollectLeft(const RunName& run);
 
 }  // namespace tenon::runner
 

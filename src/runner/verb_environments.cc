@@ -19,23 +19,19 @@ constexpr const char* kInUse = "a run that goes on uses it";
 
 class Remover {
  public:
-  explicit Remover(const EnvironmentsRequest& request)
-      : request_(request), environments_(request.home) {}
+  Remover(const std::string& home, const run::EnvironmentsRequest& request)
+      : home_(home), request_(request), environments_(home) {}
 
   void Remove(const std::string& key) {
     auto why = TryRemove(key);
     if (!why) {
-      removed_.push_back(json::Value(key));
+      answer_.removed.push_back(key);
     } else {
-      kept_.push_back(json::Object{{"name", key}, {"why", json::EncodeBytes(*why)}});
+      answer_.kept.push_back({key, *why});
     }
   }
 
-  void Tell(json::Object* answer) {
-    (*answer)["removed"] = std::move(removed_);
-    (*answer)["kept"] = std::move(kept_);
-    (*answer)["bytes_freed"] = bytes_freed_;
-  }
+  run::EnvironmentsAnswer Take() { return std::move(answer_); }
 
  private:
   // Why it stays; nullopt: it is gone.
@@ -58,7 +54,7 @@ class Remover {
       }
       if (auto gone = environments_.Remove(key); !gone.ok()) return gone.error().message;
     }
-    bytes_freed_ += (*record)->ready.bytes;
+    answer_.bytes_freed += (*record)->ready.bytes;
     return std::nullopt;
   }
 
@@ -75,10 +71,10 @@ class Remover {
     TENON_TRY(docker::Engine engine, docker::Engine::Connect(record.socket));
     TENON_TRY(const auto images,
               engine.ListImages(std::string(kLabelKey) + "=" + record.ready.key));
-    const std::string own_name = ImageNameOfHome(record.ready.key, request_.home);
+    const std::string own_name = ImageNameOfHome(record.ready.key, home_);
     for (const docker::Image& image : images) {
       // Of an image that another home has made, too, only our own name goes.
-      const bool ours = docker::LabelOf(image.labels, kLabelHome) == request_.home;
+      const bool ours = docker::LabelOf(image.labels, kLabelHome) == home_;
       if (ours && image.tags.empty()) TENON_TRY_VOID(engine.RemoveImage(image.id));
       for (const std::string& tag : image.tags) {
         if (tag != own_name && !(ours && tag == record.ready.name)) continue;
@@ -88,25 +84,22 @@ class Remover {
     return {};
   }
 
-  const EnvironmentsRequest& request_;
+  const std::string& home_;
+  const run::EnvironmentsRequest& request_;
   Environments environments_;
-  json::Array removed_, kept_;
-  uint64_t bytes_freed_ = 0;
+  run::EnvironmentsAnswer answer_;
 };
 
 }  // namespace
 
-Result<json::Object> AnswerEnvironments(const EnvironmentsRequest& request) {
-  json::Object answer;
-  Remover remover(request);
+Result<run::EnvironmentsAnswer> AnswerEnvironments(const std::string& home,
+                                                   const run::EnvironmentsRequest& request) {
+  Remover remover(home, request);
   for (const std::string& key : request.remove) remover.Remove(key);
-  remover.Tell(&answer);
-  const Environments environments(request.home);
+  run::EnvironmentsAnswer answer = remover.Take();
+  const Environments environments(home);
   if (!request.remove.empty() && !request.dry_run) environments.TidyUp();
-  TENON_TRY(const auto listed, environments.List());
-  json::Array list;
-  for (const ListedEnvironment& one : listed) list.push_back(one.ToJson());
-  answer["environments"] = std::move(list);
+  TENON_TRY(answer.environments, environments.List());
   return answer;
 }
 

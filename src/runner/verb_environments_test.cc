@@ -12,6 +12,7 @@
 #include "docker/fake_engine.h"
 #include "journal/writer.h"
 #include "runner/environments.h"
+#include "runner/request.h"
 #include "runner/verb_sweep.h"
 
 namespace tenon::runner {
@@ -112,14 +113,14 @@ class KeptThings : public testing::Test {
   }
 
   json::Object Remove(std::vector<std::string> keys, bool dry_run = false) {
-    auto answer = AnswerEnvironments({home_.path(), std::move(keys), dry_run});
+    auto answer = AnswerEnvironments(home_.path(), {std::move(keys), dry_run});
     EXPECT_TRUE(answer.ok());
-    return answer.ok() ? *answer : json::Object();
+    return answer.ok() ? run::ToJsonObject(*answer) : json::Object();
   }
   json::Object Swept(std::vector<std::string> runs, bool all = false, bool dry_run = false) {
-    auto answer = Sweep({home_.path(), std::move(runs), all, dry_run});
+    auto answer = Sweep(home_.path(), {std::move(runs), all, dry_run});
     EXPECT_TRUE(answer.ok());
-    return answer.ok() ? *answer : json::Object();
+    return answer.ok() ? run::ToJsonObject(*answer) : json::Object();
   }
   static std::vector<std::string> Texts(const json::Object& answer, const char* member) {
     std::vector<std::string> texts;
@@ -250,10 +251,13 @@ TEST_F(KeptThings, WhatAKilledRemovalOrBuildHasLeftIsTidiedUp) {
 }
 
 TEST(EnvironmentsRequestTest, AKeyThatIsAPathIsRefused) {
-  EXPECT_FALSE(ParseEnvironments(R"({"protocol":1,"home":"/h","remove":["../runs"]})").ok());
-  EXPECT_FALSE(ParseEnvironments(R"({"protocol":1,"home":"h"})").ok());
-  EXPECT_FALSE(ParseEnvironments(R"({"protocol":1,"home":"/h","remove":"all"})").ok());
-  EXPECT_TRUE(ParseEnvironments(R"({"protocol":1,"home":"/h"})").ok());
+  EXPECT_FALSE(
+      ParseRequest<run::EnvironmentsRequest>(R"({"protocol":1,"home":"/h","remove":["../runs"]})")
+          .ok());
+  EXPECT_FALSE(ParseRequest<run::EnvironmentsRequest>(R"({"protocol":1,"home":"h"})").ok());
+  EXPECT_FALSE(
+      ParseRequest<run::EnvironmentsRequest>(R"({"protocol":1,"home":"/h","remove":"all"})").ok());
+  EXPECT_TRUE(ParseRequest<run::EnvironmentsRequest>(R"({"protocol":1,"home":"/h"})").ok());
 }
 
 TEST_F(KeptThings, ContainersOfRunsThatAreOverAreSweptAndOthersAreNot) {

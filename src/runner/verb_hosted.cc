@@ -18,7 +18,6 @@
 #include "base/clock.h"
 #include "base/disk_usage.h"
 #include "base/file.h"
-#include "run/members.h"
 #include "run/script_folders.h"
 #include "runner/hosted_runs.h"
 #include "runner/machine_use.h"
@@ -66,14 +65,15 @@ std::set<std::string> RunningPrograms() {
 
 class Cleaner {
  public:
-  explicit Cleaner(const HostedRequest& request) : request_(request), home_(request.home) {}
+  Cleaner(const std::string& home, const run::HostedRequest& request)
+      : request_(request), home_(home) {}
 
   void Run() {
     runs_ = ListHostedRuns(home_);
     for (const std::string& id : request_.remove) RemoveAsked(id);
     if (!request_.clean) return;
     for (const HostedRun& run : std::vector<HostedRun>(runs_)) ApplyPolicy(run);
-    bytes_freed_ += run::RemoveLostScriptFolders(home_, NowUs(), request_.dry_run);
+    answer_.bytes_freed += run::RemoveLostScriptFolders(home_, NowUs(), request_.dry_run);
     RemovePartialUploads();
     RemoveRunners(home_.bin());
     if (const std::string pushed = PushedRunners(); !pushed.empty()) RemoveRunners(pushed);
@@ -82,28 +82,19 @@ class Cleaner {
     }
   }
 
-  Result<json::Object> Tell() {
-    json::Object answer;
-    json::Array runs;
-    int64_t last_run = 0, last_use = ModifiedUs(home_.used());
+  run::HostedAnswer Tell() {
+    int64_t last_use = ModifiedUs(home_.used());
     bool alive = false;
     for (const HostedRun& run : runs_) {
-      runs.push_back(run.ToJson());
-      last_run = std::max(last_run, run.created_us);
+      answer_.runs.push_back(run.Told());
+      answer_.last_run_us = std::max(answer_.last_run_us, run.created_us);
       last_use = std::max(last_use, run.over ? run.ended_us : run.last_us);
       alive = alive || run.alive;
     }
-    answer["runs"] = std::move(runs);
-    TellSizes(&answer);
-    answer["last_run_us"] = last_run;
-    std::vector<std::string> busy;
-    if (request_.look) busy = LookForUse(home_.root(), /*all=*/true);
-    answer["idle_since_us"] = alive || !busy.empty() ? 0 : last_use;
-    answer["busy"] = run::ToJsonTexts(busy);
-    answer["removed"] = std::move(removed_);
-    answer["kept"] = std::move(kept_);
-    answer["bytes_freed"] = bytes_freed_;
-    return answer;
+    TellSizes();
+    if (request_.look) answer_.busy = LookForUse(home_.root(), /*all=*/true);
+    answer_.idle_since_us = alive || !answer_.busy.empty() ? 0 : last_use;
+    return std::move(answer_);
   }
 
  private:
@@ -112,12 +103,12 @@ class Cleaner {
     return home_.root().ends_with("/host") ? JoinPath(DirName(home_.root()), "bin") : "";
   }
 
-  void TellSizes(json::Object* answer) {
+  void TellSizes() {
     const std::string data = JoinPath(home_.root(), "data");
-    (*answer)["environments_bytes"] = DiskBytes(home_.environments());
-    (*answer)["objects_bytes"] = DiskBytes(home_.objects()) + DiskBytes(home_.incoming());
-    (*answer)["cache_bytes"] = DiskBytes(home_.cache()) + DiskBytes(home_.tools());
-    (*answer)["data_bytes"] = DiskBytes(data);
+    answer_.environments_bytes = DiskBytes(home_.environments());
+    answer_.objects_bytes = DiskBytes(home_.objects()) + DiskBytes(home_.incoming());
+    answer_.cache_bytes = DiskBytes(home_.cache()) + DiskBytes(home_.tools());
+    answer_.data_bytes = DiskBytes(data);
     const std::string pushed = PushedRunners();
     uint64_t other = pushed.empty() ? 0 : DiskBytes(pushed);
     const std::set<std::string> counted = {"environments", "objects", "incoming", "cache",
@@ -125,20 +116,19 @@ class Cleaner {
     for (const std::string& name : ListDir(home_.root()).value_or({})) {
       if (!counted.contains(name)) other += DiskBytes(JoinPath(home_.root(), name));
     }
-    (*answer)["other_bytes"] = other;
-    (*answer)["disk_free_bytes"] = FreeBytes(home_.root()).value_or(0);
+    answer_.other_bytes = other;
+    answer_.disk_free_bytes = FreeBytes(home_.root()).value_or(0);
   }
 
   void Keep(const std::string& name, const std::string& why) {
-    kept_.push_back(
-        json::Object{{"name", json::EncodeBytes(name)}, {"why", json::EncodeBytes(why)}});
+    answer_.kept.push_back({name, why});
   }
 
   void RemoveAsked(const std::string& id) {
     const auto found = std::find_if(runs_.begin(), runs_.end(),
                                     [&](const HostedRun& run) { return run.id == id; });
     if (found == runs_.end()) {
-      removed_.push_back(json::Value(json::EncodeBytes(id)));
+      answer_.removed.push_back(id);
       return;
     }
     RemoveRun(HostedRun(*found));
@@ -157,8 +147,8 @@ class Cleaner {
       }
       std::erase_if(runs_, [&](const HostedRun& one) { return one.id == run.id; });
     }
-    bytes_freed_ += run.bytes;
-    removed_.push_back(json::Value(json::EncodeBytes(run.id)));
+    answer_.bytes_freed += run.bytes;
+    answer_.removed.push_back(run.id);
   }
 
   Status RemoveRunFolder(const run::RunFolder& folder, const std::string& id) {
@@ -169,7 +159,7 @@ class Cleaner {
     }
     if (Exists(folder.script_segment())) {
       // What an engine does not give up now is swept when it can be, by its label.
-      (void)Sweep({request_.home, {id}, false, false}).ok();
+      (void)Sweep(home_.root(), {{id}}).ok();
     }
     return run::RemoveRun(folder);
   }
@@ -177,15 +167,15 @@ class Cleaner {
   void ApplyPolicy(const HostedRun& run) {
     if (run.alive) return;
     const int64_t age = NowUs() - (run.over ? run.ended_us : run.last_us);
-    const bool meant = !request_.only_some || std::find(request_.only.begin(), request_.only.end(),
-                                                        run.id) != request_.only.end();
+    const bool meant = !request_.only || std::find(request_.only->begin(), request_.only->end(),
+                                                   run.id) != request_.only->end();
     const int64_t keep_us = meant ? request_.keep_us : std::max(request_.keep_us, kUsualKeepUs);
     if (age >= keep_us) return RemoveRun(run);
     const bool work = run.work_bytes > 0 && !run.spec.keep;
     if (!work || age < std::min(keep_us, kKeepWorkUs)) return;
     if (run.outputs_left && !request_.force) return;
     if (!request_.dry_run && !run::RemoveWork(run::RunFolder(home_, run.id)).ok()) return;
-    bytes_freed_ += run.work_bytes;
+    answer_.bytes_freed += run.work_bytes;
     for (HostedRun& one : runs_) {
       if (one.id != run.id || request_.dry_run) continue;
       one.bytes -= std::min(one.bytes, one.work_bytes);
@@ -196,7 +186,7 @@ class Cleaner {
   void RemoveOldFile(const std::string& path) {
     const uint64_t bytes = DiskBytes(path);
     if (!request_.dry_run && !RemoveFile(path).ok()) return;
-    bytes_freed_ += bytes;
+    answer_.bytes_freed += bytes;
   }
 
   // What is younger may be of a submit that goes on. Everything is old when all is to go and
@@ -255,7 +245,7 @@ class Cleaner {
       return std::move(reached).error().Wrap("finding the objects of tree " + tree.Hex());
     }
     TENON_TRY(const auto removed, store.Collect(live, age));
-    bytes_freed_ += removed.bytes_on_disk;
+    answer_.bytes_freed += removed.bytes_on_disk;
     return {};
   }
 
@@ -275,17 +265,16 @@ class Cleaner {
     }
   }
 
-  const HostedRequest& request_;
+  const run::HostedRequest& request_;
   const run::Home home_;
   std::vector<HostedRun> runs_;
-  json::Array removed_, kept_;
-  uint64_t bytes_freed_ = 0;
+  run::HostedAnswer answer_;
 };
 
 }  // namespace
 
-Result<json::Object> AnswerHosted(const HostedRequest& request) {
-  Cleaner cleaner(request);
+Result<run::HostedAnswer> AnswerHosted(const std::string& home, const run::HostedRequest& request) {
+  Cleaner cleaner(home, request);
   cleaner.Run();
   return cleaner.Tell();
 }
@@ -297,12 +286,11 @@ void CleanHostedHome(const std::string& home) {
   auto only_one = FileLock::Take(mark, /*wait=*/false);
   if (!only_one.ok() || ::utimensat(AT_FDCWD, mark.c_str(), nullptr, 0) != 0) return;
   (void)::setpriority(PRIO_PROCESS, 0, 10);
-  HostedRequest request;
-  request.home = home;
+  run::HostedRequest request;
   request.clean = true;
   request.keep_us = kUsualKeepUs;
-  Cleaner(request).Run();
-  (void)Sweep({home, {}, /*all=*/true, /*dry_run=*/false, /*spare_kept=*/true}).ok();
+  Cleaner(home, request).Run();
+  (void)Sweep(home, {{}, /*all=*/true, /*dry_run=*/false, /*spare_kept=*/true}).ok();
 }
 
 }  // namespace tenon::runner

@@ -23,10 +23,10 @@ constexpr size_t kMaxMark = 4096;
 
 class Sweeper {
  public:
-  explicit Sweeper(const SweepRequest& request)
-      : request_(request), home_(request.home), environments_(request.home) {}
+  Sweeper(const std::string& home, const run::SweepRequest& request)
+      : request_(request), home_(home), environments_(home) {}
 
-  Result<json::Object> Run() {
+  Result<run::SweepAnswer> Run() {
     TENON_TRY_VOID(FindEngines());
     for (const std::string& socket : sockets_) {
       if (auto swept = SweepEngine(socket); !swept.ok()) {
@@ -36,7 +36,7 @@ class Sweeper {
     }
     if (!request_.dry_run) executor::RemoveDeadCgroups(/*everywhere=*/true);
     if (!request_.dry_run) ForgetMarks();
-    return json::Object{{"removed", std::move(removed_)}, {"kept", std::move(kept_)}};
+    return std::move(answer_);
   }
 
  private:
@@ -70,7 +70,7 @@ class Sweeper {
 
   Status SweepEngine(const std::string& socket) {
     TENON_TRY(docker::Engine engine, docker::Engine::Connect(socket));
-    TENON_TRY(const auto containers, engine.List(std::string(kLabelHome) + "=" + request_.home));
+    TENON_TRY(const auto containers, engine.List(std::string(kLabelHome) + "=" + home_.root()));
     for (const docker::Container& container : containers) SweepContainer(engine, container);
     return {};
   }
@@ -139,7 +139,7 @@ class Sweeper {
         return Keep(run, container.name, gone.error().message);
       }
     }
-    removed_.push_back(json::Value(json::EncodeBytes(container.name)));
+    answer_.removed.push_back(container.name);
   }
 
   void Keep(const std::string& run, const std::string& name, const std::string& why) {
@@ -147,21 +147,22 @@ class Sweeper {
     Keep(name, why);
   }
   void Keep(const std::string& name, const std::string& why) {
-    kept_.push_back(
-        json::Object{{"name", json::EncodeBytes(name)}, {"why", json::EncodeBytes(why)}});
+    answer_.kept.push_back({name, why});
   }
 
-  const SweepRequest& request_;
+  const run::SweepRequest& request_;
   const run::Home home_;
   const Environments environments_;
   std::set<std::string> sockets_, failed_;
   std::vector<std::pair<std::string, std::string>> marked_;  // run, socket
   std::set<std::string> kept_runs_;                          // with a container that stays
-  json::Array removed_, kept_;
+  run::SweepAnswer answer_;
 };
 
 }  // namespace
 
-Result<json::Object> Sweep(const SweepRequest& request) { return Sweeper(request).Run(); }
+Result<run::SweepAnswer> Sweep(const std::string& home, const run::SweepRequest& request) {
+  return Sweeper(home, request).Run();
+}
 
 }  // namespace tenon::runner

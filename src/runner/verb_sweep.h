@@ -2,9 +2,10 @@
 #ifndef TENON_RUNNER_VERB_SWEEP_H_
 #define TENON_RUNNER_VERB_SWEEP_H_
 
-#include "base/json.h"
+#include <string>
+
 #include "base/result.h"
-#include "runner/request.h"
+#include "run/requests.h"
 
 namespace tenon::runner {
 
@@ -14,7 +15,7 @@ namespace tenon::runner {
 // every engine that an environment or a run of this home has used, and the one that a run would use
 // now. An engine that does not answer is named among what was kept. Containers of other homes are
 // not touched.
-Result<json::Object> Sweep(const SweepRequest& request);
+Result<run::SweepAnswer> Sweep(const std::string& home, const run::SweepRequest& request);
 
 }  // namespace tenon::runner
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "run/layout.h"
@@ -86,17 +87,15 @@ std::vector<std::string> RunsGoingOn(const std::string& home) {
   return said;
 }
 
-json::Object Tell(const std::string& home, bool runs_only) {
-  std::vector<std::string> busy = RunsGoingOn(home);
+run::WatchIdleAnswer Tell(const std::string& home, bool runs_only) {
+  run::WatchIdleAnswer answer;
+  answer.busy = RunsGoingOn(home);
   if (!runs_only) {
-    for (std::string& one : LookForUse(home, /*all=*/true)) busy.push_back(std::move(one));
+    for (std::string& one : LookForUse(home, /*all=*/true)) answer.busy.push_back(std::move(one));
   }
-  json::Array list;
-  for (const std::string& one : busy) list.emplace_back(json::EncodeBytes(one));
-  const int64_t last_us = LookAtActivity(run::Home(home)).last_us;
-  return {{"watching", IsWatched(home)},
-          {"idle_since_us", busy.empty() ? last_us : 0},
-          {"busy", std::move(list)}};
+  answer.watching = IsWatched(home);
+  if (answer.busy.empty()) answer.idle_since_us = LookAtActivity(run::Home(home)).last_us;
+  return answer;
 }
 
 }  // namespace
@@ -132,8 +131,8 @@ void WatchUntilIdle(const std::string& home) {
   }
 }
 
-Result<json::Object> WatchIdle(const WatchIdleRequest& request) {
-  const std::string& home = request.home;
+Result<run::WatchIdleAnswer> WatchIdle(const std::string& home,
+                                       const run::WatchIdleRequest& request) {
   if (request.look) return Tell(home, request.runs_only);
   if (request.stop) {
     TENON_TRY_VOID(RemoveFile(OrdersPath(home)));

@@ -9,13 +9,13 @@
 
 #include <string>
 
-#include "base/json.h"
 #include "base/result.h"
-#include "runner/request.h"
+#include "run/requests.h"
 
 namespace tenon::runner {
 
-Result<json::Object> WatchIdle(const WatchIdleRequest& request);
+Result<run::WatchIdleAnswer> WatchIdle(const std::string& home,
+                                       const run::WatchIdleRequest& request);
 
 // The watcher's life: until it has run the command, or nobody wants it any more. Returns at once
 // when there is another.

@@ -28,6 +28,19 @@ namespace {
 
 constexpr int kAnswered = 0, kFailed = 1, kUsage = 2;
 
+template <Described T>
+Result<json::Object> Told(const Result<T>& answer) {
+  if (!answer.ok()) return answer.error();
+  return run::ToJsonObject(*answer);
+}
+
+// Reads a request and has `act(home, request)` answer it.
+template <Described T, typename F>
+Result<json::Object> AnswerTo(std::string_view text, F act) {
+  TENON_TRY(const Asked<T> asked, ParseRequest<T>(text));
+  return Told(act(asked.home, asked.what));
+}
+
 Result<json::Object> Answer(std::string_view verb, const std::string& version) {
   TENON_TRY(std::string text, ReadRequest(STDIN_FILENO));
   if (verb == run::kVerbStart) {
@@ -37,36 +50,27 @@ Result<json::Object> Answer(std::string_view verb, const std::string& version) {
     return Start(std::move(request), version);
   }
   if (verb == run::kVerbCancel) {
-    TENON_TRY(CancelRequest request, ParseCancel(text));
-    return Cancel(request, version);
+    return AnswerTo<run::CancelRequest>(text, [&](const auto& home, const auto& request) {
+      return Cancel({home, request.run_id}, request, version);
+    });
   }
   if (verb == run::kVerbEndLost) {
-    TENON_TRY(EndLostRequest request, ParseEndLost(text));
-    return EndLost(request);
+    return AnswerTo<run::EndLostRequest>(text, [](const auto& home, const auto& request) {
+      return EndLost({home, request.run_id}, request);
+    });
   }
   if (verb == run::kVerbEnvironments) {
-    TENON_TRY(EnvironmentsRequest request, ParseEnvironments(text));
-    return AnswerEnvironments(request);
+    return AnswerTo<run::EnvironmentsRequest>(text, AnswerEnvironments);
   }
-  if (verb == run::kVerbSweep) {
-    TENON_TRY(SweepRequest request, ParseSweep(text));
-    return Sweep(request);
-  }
+  if (verb == run::kVerbSweep) return AnswerTo<run::SweepRequest>(text, Sweep);
+  if (verb == run::kVerbHosted) return AnswerTo<run::HostedRequest>(text, AnswerHosted);
+  if (verb == run::kVerbWatchIdle) return AnswerTo<run::WatchIdleRequest>(text, WatchIdle);
   if (verb == run::kVerbProbe) {
     TENON_TRY(const std::string home, ParseHome(text));
     return Probe(home);
   }
-  if (verb == run::kVerbHosted) {
-    TENON_TRY(HostedRequest request, ParseHosted(text));
-    return AnswerHosted(request);
-  }
-  if (verb == run::kVerbWatchIdle) {
-    TENON_TRY(WatchIdleRequest request, ParseWatchIdle(text));
-    return WatchIdle(request);
-  }
-  TENON_TRY(RunName run, ParseRecover(text));
-  if (verb == run::kVerbCollect) return CollectLeft(run);
-  return Recover(run, version);
+  TENON_TRY(const RunName run, ParseRunName(text));
+  return verb == run::kVerbCollect ? Told(CollectLeft(run)) : Told(Recover(run, version));
 }
 
 constexpr std::string_view kVerbs[] = {

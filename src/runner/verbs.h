@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of docs/runner.md. Each answers with a JSON object or an Error; only RunVerb prints.
+// The verbs of docs/runner.md. Each returns its answer or an Error; only RunVerb prints.
 #ifndef TENON_RUNNER_VERBS_H_
 #define TENON_RUNNER_VERBS_H_
 
@@ -16,9 +16,10 @@ namespace tenon::runner {
 
 // Starts a detached supervisor, unless the run has one. Returns in the calling process only.
 Result<json::Object> Start(StartRequest request, const std::string& version);
-Result<json::Object> Cancel(const CancelRequest& request, const std::string& version);
+Result<run::CancelAnswer> Cancel(const RunName& run, const run::CancelRequest& request,
+                                 const std::string& version);
 // docs/runner.md § end-lost: kInvalid when the run's folder is there.
-Result<json::Object> EndLost(const EndLostRequest& request);
+Result<run::EndedLost> EndLost(const RunName& run, const run::EndLostRequest& request);
 // What Cancel() leaves in the run's folder for its supervisor, or for who writes the end in its
 // place. nullopt: nothing.
 struct LeftRequest {
@@ -26,7 +27,7 @@ struct LeftRequest {
   std::string reason;  // "canceled by ann on laptop"
 };
 std::optional<LeftRequest> ReadCancelRequest(const std::string& path);
-Result<json::Object> Recover(const RunName& run, const std::string& version);
+Result<run::Recovered> Recover(const RunName& run, const std::string& version);
 
 // Starts a detached supervisor for a run whose runner is gone and whose container may go on.
 // Returns once it holds the segment, or has found that there is nothing to do.
