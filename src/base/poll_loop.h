@@ -39,7 +39,7 @@ class PollLoop {
 
   // Blocks these signals for the thread until the loop goes, and delivers them as calls. Once per
   // loop. In one round descriptors come first, then signals, then timers.
-  Status HandleSignals(std::vector<int> signals, std::function<void(int signal)> on_signal);
+  Status HandleSignals(const std::vector<int>& signals, std::function<void(int signal)> on_signal);
 
   // Runs until a callback calls Stop(); the round it is in is finished. RunOnce waits for at most
   // `max_wait_us` (-1: for ever) and serves what is ready.

@@ -18,7 +18,7 @@ std::string TimeLine(int64_t us, int64_t now_us);
 class Facts {
  public:
   // An empty value adds nothing. A value of several lines stays in its column.
-  void Add(std::string name, std::string value) {
+  void Add(const std::string& name, std::string value) {
     if (!value.empty()) lines_.emplace_back(OneLine(name), std::move(value));
   }
   std::string ToText() const;

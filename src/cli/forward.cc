@@ -254,7 +254,7 @@ Result<Way> FindWay(Session& session, const Far& far, int port) {
     words = {far.place.far->host->agent_path(), run::kVerbDial, std::to_string(port)};
     way.what = "port " + std::to_string(port) + " of " + OneLine(far.place.far->record.target);
   } else {
-    TENON_TRY(words, far.place.launch->PortCommand(far.container_of, port));
+    TENON_TRY(words, far.place.services->PortCommand(far.container_of, port));
     way.what = "port " + std::to_string(port) + " of the container of " + far.container_of;
     way.container = true;
   }

@@ -54,7 +54,7 @@ void LookAt(engine::Context& context, HostRecord& host, Known* known) {
     TENON_TRY(const engine::Place place, context.At(host.id));
     run::HostedRequest request;
     request.look = true;
-    TENON_TRY(const run::HostedAnswer there, place.launch->Hosted(request));
+    TENON_TRY(const run::HostedAnswer there, place.services->Hosted(request));
     known->going = static_cast<uint64_t>(
         std::count_if(there.runs.begin(), there.runs.end(),
                       [](const run::HostedRun& run) { return run.alive; }));

@@ -117,7 +117,7 @@ Result<int> Act(Session& session, const Options& options) {
   if (options.probe) TENON_TRY_VOID(engine::Probe(*context, *place.far));
   run::HostedRequest look;
   look.look = true;
-  TENON_TRY(const run::HostedAnswer there, place.launch->Hosted(look));
+  TENON_TRY(const run::HostedAnswer there, place.services->Hosted(look));
   TENON_TRY(const engine::IdleState idle, engine::LookAtIdleWatch(place));
   const int64_t now_us = context->clock->NowUs();
   engine::NoteHeard(context->home, host.id, now_us);

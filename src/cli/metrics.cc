@@ -128,7 +128,7 @@ class PointTable {
     return std::min(text.find_first_of(".e"), text.size());
   }
 
-  static std::string Padded(std::string text, size_t width) {
+  static std::string Padded(const std::string& text, size_t width) {
     const size_t have = DisplayWidth(text);
     return have < width ? text + std::string(width - have, ' ') : text;
   }

@@ -128,7 +128,7 @@ std::string EscapePath(std::string_view name) {
   return out;
 }
 
-std::string WholeImageId(std::string id) {
+std::string WholeImageId(const std::string& id) {
   return id.empty() || id.find(':') != std::string::npos ? id : "sha256:" + id;
 }
 

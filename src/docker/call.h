@@ -62,7 +62,7 @@ Result<json::Object> ParseObject(std::string_view text);
 // "a/b:1" for a path: the slashes stay.
 std::string EscapePath(std::string_view name);
 // Podman leaves "sha256:" out of ids in some answers.
-std::string WholeImageId(std::string id);
+std::string WholeImageId(const std::string& id);
 // {"label": ["…"]} as the filters parameter wants it; no label: nothing.
 std::vector<std::pair<std::string, std::string>> LabelFilter(const std::string& label);
 

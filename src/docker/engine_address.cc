@@ -38,7 +38,7 @@ Result<EngineAddress> FromHost(const std::string& host, const std::string& from)
 }
 
 std::string ConfigFolder(const Environment& environment) {
-  const std::string folder = GetVariable(environment, "DOCKER_CONFIG");
+  std::string folder = GetVariable(environment, "DOCKER_CONFIG");
   if (!folder.empty()) return folder;
   const std::string home = GetVariable(environment, "HOME");
   return home.empty() ? "" : JoinPath(home, ".docker");

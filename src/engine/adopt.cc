@@ -139,7 +139,7 @@ std::string FetchFiles(Context& context, const Place& far, const run::RunSpec& s
 }  // namespace
 
 Result<std::vector<run::HostedRun>> RunsToAdopt(Context& context, const Place& far) {
-  TENON_TRY(run::HostedAnswer there, far.launch->Hosted({}));
+  TENON_TRY(run::HostedAnswer there, far.services->Hosted({}));
   std::erase_if(there.runs, [&](const run::HostedRun& run) {
     return !run::IsValidRunId(run.run_id) ||
            (!KeyHere(run::RunFolder(context.home, run.run_id).path()).empty() &&

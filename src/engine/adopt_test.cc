@@ -59,10 +59,11 @@ class AdoptTest : public testing::Test {
   AdoptTest() {
     context_.host = &host_;
     context_.launch = &launch_;
+    context_.services = &services_;
     context_.clock = &clock_;
     context_.version = "test";
     clock_.Advance(1'800'000'000'000'000 - clock_.NowUs());
-    far_ = Place{&host_, &launch_, run::Home(temp_ / "far"), nullptr};
+    far_ = Place{&host_, &launch_, &services_, run::Home(temp_ / "far"), nullptr};
   }
 
   run::RunSpec Spec(const std::string& id, int64_t number) {
@@ -100,7 +101,7 @@ class AdoptTest : public testing::Test {
     run::HostedRun hosted;
     hosted.run_id = spec.id;
     hosted.project = spec.project;
-    launch_.hosted.runs.push_back(hosted);
+    services_.hosted.runs.push_back(hosted);
   }
   Result<Adopted> Take(const std::string& id) {
     return Adopt(context_, far_, {id, kHost, "our-project"}, silent_);
@@ -110,6 +111,7 @@ class AdoptTest : public testing::Test {
   FakeClock clock_;
   DiskFar host_;
   launch::FakeLaunch launch_;
+  launch::FakeServices services_{launch_};
   Context context_{run::Home(temp_ / "home")};
   Place far_;
   Reporter silent_;
@@ -175,7 +177,7 @@ TEST_F(AdoptTest, ARunThatIsNotThereAndNamesThatLeadOut) {
   EXPECT_EQ(Take("../x").error().kind, ErrorKind::kInvalid);
   run::HostedRun bad;
   bad.run_id = "../../etc";
-  launch_.hosted.runs.push_back(bad);
+  services_.hosted.runs.push_back(bad);
   EXPECT_TRUE(RunsToAdopt(context_, far_)->empty());
 }
 

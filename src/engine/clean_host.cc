@@ -35,7 +35,7 @@ class HostCleaner {
     if (options_.environments) {
       TENON_TRY(cleaned.environments, RemoveEnvironments());
     }
-    TENON_TRY(cleaned.hosted, far_.launch->Hosted(request));
+    TENON_TRY(cleaned.hosted, far_.services->Hosted(request));
     std::set<std::string> told;
     for (const run::Kept& one : cleaned.hosted.kept) told.insert(one.name);
     for (run::Kept& one : kept_) {
@@ -47,7 +47,7 @@ class HostCleaner {
  private:
   // Those of which everything is here, after fetching what is not.
   Result<std::vector<std::string>> SafeToRemove() {
-    TENON_TRY(const run::HostedAnswer there, far_.launch->Hosted({}));
+    TENON_TRY(const run::HostedAnswer there, far_.services->Hosted({}));
     std::vector<std::string> safe;
     for (const run::HostedRun& run : there.runs) {
       if (run.alive) continue;
@@ -97,9 +97,9 @@ class HostCleaner {
 
   // Those of our runs that are over, kept ones too; of others' what nobody wanted to keep.
   Result<run::SweepAnswer> SweepContainers(const run::HostedRequest& request) {
-    if (!request.only) return far_.launch->Sweep({{}, /*all=*/true, options_.dry_run});
-    TENON_TRY(auto ours, far_.launch->Sweep({*request.only, /*all=*/false, options_.dry_run}));
-    TENON_TRY(auto rest, far_.launch->Sweep({{}, /*all=*/true, options_.dry_run, true}));
+    if (!request.only) return far_.services->Sweep({{}, /*all=*/true, options_.dry_run});
+    TENON_TRY(auto ours, far_.services->Sweep({*request.only, /*all=*/false, options_.dry_run}));
+    TENON_TRY(auto rest, far_.services->Sweep({{}, /*all=*/true, options_.dry_run, true}));
     for (std::string& name : rest.removed) {
       if (std::count(ours.removed.begin(), ours.removed.end(), name) == 0) {
         ours.removed.push_back(std::move(name));
@@ -110,13 +110,13 @@ class HostCleaner {
   }
 
   Result<run::EnvironmentsAnswer> RemoveEnvironments() {
-    TENON_TRY(const auto listed, far_.launch->Environments({}));
+    TENON_TRY(const auto listed, far_.services->Environments({}));
     run::EnvironmentsRequest remove;
     remove.dry_run = options_.dry_run;
     for (const run::ListedEnvironment& one : listed.environments) {
       remove.remove.push_back(one.record.ready.key);
     }
-    return far_.launch->Environments(remove);
+    return far_.services->Environments(remove);
   }
 
   Context& context_;

@@ -11,6 +11,7 @@
 #include "engine/reach.h"
 #include "launch/direct_launch.h"
 #include "launch/embedded_runner.h"
+#include "launch/runner_services.h"
 #include "run/private_home.h"
 #include "transport/local_host.h"
 
@@ -32,13 +33,14 @@ Context::Context(run::Home where) : home(std::move(where)) {}
 Context::~Context() = default;
 
 Result<Place> Context::At(const std::string& host_id) {
-  if (host_id.empty()) return Place{host, launch, home, nullptr};
+  if (host_id.empty()) return Place{host, launch, services, home, nullptr};
   auto& found = reached[host_id];
   if (!found) {
     TENON_TRY(const HostRecord record, ReadHost(home, host_id));
     TENON_TRY(found, Reach(*this, record));
   }
-  return Place{found->host.get(), found->launch.get(), found->home, found.get()};
+  return Place{found->host.get(), found->launch.get(), found->services.get(), found->home,
+               found.get()};
 }
 
 Result<snapshot::ObjectStore*> Context::Objects() {
@@ -78,11 +80,14 @@ Result<std::string> Context::ClientId() {
 std::unique_ptr<Context> MakeLocalContext(std::string home, std::string version) {
   auto context = std::make_unique<Context>(run::Home(home));
   context->owned_host = std::make_unique<transport::LocalHost>();
-  context->owned_launch = std::make_unique<launch::DirectLaunch>(
+  context->owned_calls = std::make_unique<launch::RunnerCalls>(
       *context->owned_host, std::move(home),
       launch::RunnerProgram{launch::EmbeddedRunner(), launch::EmbeddedRunnerHash(), ""});
+  context->owned_launch = std::make_unique<launch::DirectLaunch>(*context->owned_calls);
+  context->owned_services = std::make_unique<launch::RunnerServices>(*context->owned_calls);
   context->host = context->owned_host.get();
   context->launch = context->owned_launch.get();
+  context->services = context->owned_services.get();
   context->clock = &SystemClock();
   context->version = std::move(version);
   return context;

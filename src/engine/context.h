@@ -12,7 +12,9 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "history/store.h"
+#include "launch/host_services.h"
 #include "launch/launch.h"
+#include "launch/runner_calls.h"
 #include "run/layout.h"
 #include "snapshot/object_store.h"
 #include "transport/host.h"
@@ -21,10 +23,11 @@ namespace tenon::engine {
 
 struct Reached;
 
-// Where a run goes on: a host, a launch on it, and the Tenon home there.
+// Where a run goes on: a host, a launch on it, what else it does for us, and the Tenon home there.
 struct Place {
   transport::Host* host = nullptr;
   launch::Launch* launch = nullptr;
+  launch::HostServices* services = nullptr;
   run::Home home{""};
   Reached* far = nullptr;  // of another machine; nullptr: this one
 };
@@ -37,6 +40,7 @@ struct Context {
   run::Home home;
   transport::Host* host = nullptr;
   launch::Launch* launch = nullptr;
+  launch::HostServices* services = nullptr;
   const Clock* clock = nullptr;
   std::string version;
   // Asks the user something that ssh wants to know, without showing what is typed. nullopt: no
@@ -55,7 +59,9 @@ struct Context {
 
   // Owned when MakeLocalContext made them.
   std::unique_ptr<transport::Host> owned_host;
+  std::unique_ptr<launch::RunnerCalls> owned_calls;
   std::unique_ptr<launch::Launch> owned_launch;
+  std::unique_ptr<launch::HostServices> owned_services;
   std::unique_ptr<history::HistoryStore> history_store;
   std::unique_ptr<snapshot::ObjectStore> object_store;
   std::string client_id;

@@ -89,14 +89,15 @@ Result<Moved> SendOver(const Place& place, const json::Object& begin, const Data
   TENON_TRY(const std::string text, snapshot::UnpackDataText(begun.body));
   TENON_TRY(const auto lacks, snapshot::LacksFromText(text, data.set));
   Meter meter(reporter, "sending data", data.set, lacks);
-  auto sent = ReadPieces(data, lacks, [&](json::Object head, std::string body) -> Status {
-    TENON_TRY_VOID(link.Send(head, body));
-    meter.Note(head);
-    // Nothing comes back as long as all goes well.
-    TENON_TRY(const auto trouble, link.Next(0));
-    *refused = trouble.has_value();
-    return trouble ? Status(transport::AnswerError(trouble->head)) : Status();
-  });
+  auto sent =
+      ReadPieces(data, lacks, [&](const json::Object& head, const std::string& body) -> Status {
+        TENON_TRY_VOID(link.Send(head, body));
+        meter.Note(head);
+        // Nothing comes back as long as all goes well.
+        TENON_TRY(const auto trouble, link.Next(0));
+        *refused = trouble.has_value();
+        return trouble ? Status(transport::AnswerError(trouble->head)) : Status();
+      });
   if (!sent.ok()) {
     link.Close();  // so that the next request meets no answer to this one
     return std::move(sent).error();
@@ -112,7 +113,7 @@ Result<Moved> SendHere(Context& context, const snapshot::DataPlace& to, const Da
                        Reporter& reporter) {
   TENON_TRY(const auto receiver, BeginHere(to, data.set, reporter));
   Meter meter(reporter, "copying data", data.set, receiver->lacks());
-  const auto take = [&](json::Object head, std::string body) -> Status {
+  const auto take = [&](const json::Object& head, const std::string& body) -> Status {
     TENON_TRY_VOID(snapshot::TakeDataPiece(*receiver, head, body));
     meter.Note(head);
     return {};

@@ -38,6 +38,7 @@ class EngineTest : public testing::Test {
   EngineTest() {
     context_.host = &host_;
     context_.launch = &launch_;
+    context_.services = &services_;
     context_.clock = &clock_;
     context_.version = "test";
     EXPECT_TRUE(MakeDirs(project_).ok());
@@ -94,6 +95,7 @@ class EngineTest : public testing::Test {
   FakeClock clock_;
   transport::LocalHost host_;
   launch::FakeLaunch launch_;
+  launch::FakeServices services_{launch_};
   Recording reporter_;
   Context context_{run::Home(temp_ / "home")};
 };

@@ -109,12 +109,11 @@ Result<const run::ListedEnvironment*> FindEnvironment(
       .WithHint("give more of the key");
 }
 
-Result<run::EnvironmentsAnswer> RemoveEnvironments(Context& context,
-                                                      std::vector<std::string> keys, bool dry_run,
-                                                      const std::string& host) {
+Result<run::EnvironmentsAnswer> RemoveEnvironments(Context& context, std::vector<std::string> keys,
+                                                   bool dry_run, const std::string& host) {
   if (host.empty() && !Exists(context.home.root())) return run::EnvironmentsAnswer();
   TENON_TRY(const Place place, context.At(host));
-  return place.launch->Environments({std::move(keys), dry_run});
+  return place.services->Environments({std::move(keys), dry_run});
 }
 
 Result<PreparedEnvironment> PrepareEnvironment(Context& context, SubmitRequest request,

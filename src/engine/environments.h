@@ -30,9 +30,8 @@ Result<const run::ListedEnvironment*> FindEnvironment(
     const std::vector<run::ListedEnvironment>& environments, const std::string& name);
 
 // Removes them, by their whole keys; what a run that goes on uses is kept. May be repeated.
-Result<run::EnvironmentsAnswer> RemoveEnvironments(Context& context,
-                                                      std::vector<std::string> keys, bool dry_run,
-                                                      const std::string& host = "");
+Result<run::EnvironmentsAnswer> RemoveEnvironments(Context& context, std::vector<std::string> keys,
+                                                   bool dry_run, const std::string& host = "");
 
 struct PreparedEnvironment {
   std::string run_id;                                // under which it was done

@@ -73,6 +73,7 @@ class EnvironmentsTest : public testing::Test {
   EnvironmentsTest() {
     context_.host = &host_;
     context_.launch = &launch_;
+    context_.services = &services_;
     context_.clock = &clock_;
     context_.version = "test";
     EXPECT_TRUE(MakeDirs(project_).ok());
@@ -128,6 +129,7 @@ class EnvironmentsTest : public testing::Test {
   FakeClock clock_;
   transport::LocalHost host_;
   launch::FakeLaunch launch_;
+  launch::FakeServices services_{launch_};
   Reporter silent_;
   Context context_{run::Home(temp_ / "home")};
 };
@@ -167,15 +169,15 @@ TEST_F(EnvironmentsTest, CleaningTakesWhatThisProjectAloneHasUsed) {
   const std::string ours = Ran("ours", "docker"), elsewhere = Ran("ours", "other");
   const std::string theirs = Ran("theirs", "docker");
   const std::string shared(32, 'b'), live(32, 'c'), of_other_target(32, 'd');
-  launch_.environments = {Environment(kKey, {ours, elsewhere}), Environment(shared, {ours, theirs}),
-                          Environment(live, {ours}, /*in_use=*/true),
-                          Environment(of_other_target, {elsewhere})};
+  services_.environments = {
+      Environment(kKey, {ours, elsewhere}), Environment(shared, {ours, theirs}),
+      Environment(live, {ours}, /*in_use=*/true), Environment(of_other_target, {elsewhere})};
   ASSERT_TRUE(MakeDirs(context_.home.environments()).ok());
-  launch_.containers = {{"left", ours}, {"not-ours", theirs}};
+  services_.containers = {{"left", ours}, {"not-ours", theirs}};
   CleanResult would = Clean("ours", "docker", /*dry_run=*/true);
   EXPECT_EQ(would.environments, std::vector<std::string>{kKey});
-  EXPECT_EQ(launch_.environments.size(), 4u);
-  EXPECT_EQ(launch_.containers.size(), 2u);
+  EXPECT_EQ(services_.environments.size(), 4u);
+  EXPECT_EQ(services_.containers.size(), 2u);
 
   CleanResult result = Clean("ours", "docker", false);
   EXPECT_EQ(result.work_folders, 1u);
@@ -183,8 +185,8 @@ TEST_F(EnvironmentsTest, CleaningTakesWhatThisProjectAloneHasUsed) {
   EXPECT_EQ(result.environments, std::vector<std::string>{kKey});
   ASSERT_EQ(result.kept.size(), 1u);
   EXPECT_EQ(result.kept[0].name, live);
-  EXPECT_EQ(launch_.environments.size(), 3u);
-  EXPECT_EQ(launch_.containers.count("not-ours"), 1u);
+  EXPECT_EQ(services_.environments.size(), 3u);
+  EXPECT_EQ(services_.containers.count("not-ours"), 1u);
   EXPECT_GE(result.bytes_freed, 1000u);
 }
 

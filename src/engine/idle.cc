@@ -57,13 +57,13 @@ void NoteGiven(Context& context, const Place& place, bool given) {
 Result<run::WatchIdleAnswer> Start(Context& context, const Place& place) {
   const HostRecord& host = place.far->record;
   NoteGiven(context, place, true);
-  return place.launch->WatchIdle({host.idle_after_us, host.idle_command, false});
+  return place.services->WatchIdle({host.idle_after_us, host.idle_command, false});
 }
 
 Result<run::WatchIdleAnswer> Stop(Context& context, const Place& place) {
   run::WatchIdleRequest request;
   request.stop = true;
-  TENON_TRY(const auto answer, place.launch->WatchIdle(request));
+  TENON_TRY(const auto answer, place.services->WatchIdle(request));
   NoteGiven(context, place, answer.watching);
   return answer;
 }
@@ -103,14 +103,14 @@ Result<IdleState> StopIdleWatch(Context& context, const Place& place) {
 Result<IdleState> LookAtIdleWatch(const Place& place) {
   run::WatchIdleRequest request;
   request.look = true;
-  TENON_TRY(const auto answer, place.launch->WatchIdle(request));
+  TENON_TRY(const auto answer, place.services->WatchIdle(request));
   return StateOf(place, answer);
 }
 
 Result<std::vector<std::string>> LookForRuns(const Place& place) {
   run::WatchIdleRequest request;
   request.look = request.runs_only = true;
-  TENON_TRY(auto answer, place.launch->WatchIdle(request));
+  TENON_TRY(auto answer, place.services->WatchIdle(request));
   return std::move(answer.busy);
 }
 

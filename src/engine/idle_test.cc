@@ -22,32 +22,33 @@ class IdleTest : public testing::Test {
  protected:
   Place At(const HostRecord& host) {
     reached_.record = host;
-    return Place{nullptr, &launch_, run::Home("/far"), &reached_};
+    return Place{nullptr, &launch_, &services_, run::Home("/far"), &reached_};
   }
   TempFolder folder_;
   Context context_{run::Home(folder_.path())};
   launch::FakeLaunch launch_;
+  launch::FakeServices services_{launch_};
   Reached reached_;
 };
 
 TEST_F(IdleTest, NoWatcherIsLeftOnAMachineThatDidNotAskForOne) {
   ASSERT_TRUE(WatchIdleIfAsked(context_, At(Rented(0, ""))).ok());
   ASSERT_TRUE(WatchIdleIfAsked(context_, At(Rented(60'000'000, ""))).ok());
-  EXPECT_FALSE(launch_.watcher.has_value());
+  EXPECT_FALSE(services_.watcher.has_value());
 }
 
 TEST_F(IdleTest, ThisMachineIsNeverTurnedOff) {
-  Place here{nullptr, &launch_, context_.home, nullptr};
+  Place here{nullptr, &launch_, &services_, context_.home, nullptr};
   ASSERT_TRUE(WatchIdleIfAsked(context_, here).ok());
-  EXPECT_FALSE(launch_.watcher.has_value());
+  EXPECT_FALSE(services_.watcher.has_value());
 }
 
 TEST_F(IdleTest, TheWatcherGetsTheTargetsTimeAndCommand) {
   ASSERT_TRUE(WatchIdleIfAsked(context_, At(Rented(1'800'000'000, "sudo poweroff"))).ok());
-  ASSERT_TRUE(launch_.watcher.has_value());
-  EXPECT_EQ(launch_.watcher->after_us, 1'800'000'000);
-  EXPECT_EQ(launch_.watcher->command, "sudo poweroff");
-  EXPECT_FALSE(launch_.watcher->stop);
+  ASSERT_TRUE(services_.watcher.has_value());
+  EXPECT_EQ(services_.watcher->after_us, 1'800'000'000);
+  EXPECT_EQ(services_.watcher->command, "sudo poweroff");
+  EXPECT_FALSE(services_.watcher->stop);
 }
 
 TEST_F(IdleTest, AHostThatRefusesIsNamed) {

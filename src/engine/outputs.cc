@@ -24,7 +24,7 @@ Status CollectLeftOutputs(Context& context, const std::string& run_id, Reporter&
   if (!HasOutputsLeft(context, run)) return {};
   const std::string where = run.reason.empty() ? "" : " (" + ForTerminal(run.reason) + ")";
   if (run.spec.host.empty()) {
-    auto collected = context.launch->Collect(run_id);
+    auto collected = context.services->Collect(run_id);
     if (!collected.ok()) {
       return std::move(collected).error().Wrap("collecting the outputs of " + run_id);
     }

@@ -19,9 +19,11 @@ void MakeLaunch(Reached* reached) {
   reached->record.root = reached->host->root();
   reached->record.machine = reached->host->machine();
   reached->home = run::Home(reached->record.FarHome());
-  reached->launch = std::make_unique<launch::DirectLaunch>(
+  reached->calls = std::make_unique<launch::RunnerCalls>(
       *reached->host, reached->home.root(),
       launch::RunnerProgram{{}, {}, reached->host->agent_path()});
+  reached->launch = std::make_unique<launch::DirectLaunch>(*reached->calls);
+  reached->services = std::make_unique<launch::RunnerServices>(*reached->calls);
 }
 
 }  // namespace
@@ -74,7 +76,7 @@ Result<json::Object> Probe(Context& context, Reached& reached) {
   // part of the login that is remembered.
   reached.ssh->ShareNoMore();
   reached.host->Close();
-  TENON_TRY(json::Object facts, reached.launch->Probe());
+  TENON_TRY(json::Object facts, reached.services->Probe());
   reached.record.facts = facts;
   reached.record.boot_id = json::GetString(facts, "boot_id");
   reached.record.last_heard_us = context.clock->NowUs();

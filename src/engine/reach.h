@@ -10,6 +10,7 @@
 #include "engine/context.h"
 #include "engine/hosts.h"
 #include "launch/direct_launch.h"
+#include "launch/runner_services.h"
 #include "transport/ssh.h"
 #include "transport/ssh_host.h"
 
@@ -22,7 +23,9 @@ struct Reached {
   HostRecord record;
   std::unique_ptr<transport::Ssh> ssh;
   std::unique_ptr<transport::SshHost> host;
+  std::unique_ptr<launch::RunnerCalls> calls;
   std::unique_ptr<launch::DirectLaunch> launch;
+  std::unique_ptr<launch::RunnerServices> services;
   run::Home home{""};  // there
   std::string ahead;   // the run whose journal already comes over the link; "" = none
 };

@@ -103,7 +103,7 @@ Result<run::Proof> EndWhatWasLost(const Place& place, const journal::RunView& ru
   request.container = run.spec.executor == run::ExecutorKind::kContainer;
   const std::string unknown = place.host->Describe() + " has lost the folder of " + run.spec.id +
                               "; whether something of the run goes on there is not known";
-  auto ended = place.launch->EndLost(request);
+  auto ended = place.services->EndLost(request);
   if (!ended.ok()) return std::move(ended).error().Wrap(unknown);
   if (ended->proof.left > 0) {
     return Unavailable(place.host->Describe() + " has lost the folder of " + run.spec.id +
@@ -174,7 +174,7 @@ Status CollectThere(Context& context, const Place& far, const std::string& id, R
   TENON_TRY(history::HistoryStore * store, context.History());
   const auto run = store->Get(id);
   if (!run.ok() || !run->outputs_left) return {};
-  const auto collected = far.launch->Collect(id);
+  const auto collected = far.services->Collect(id);
   if (!collected.ok()) {
     reporter.OnNotice({run::Level::kWarning,
                        "outputs of " + id + " are still not collected on " + far.host->Describe() +

@@ -229,7 +229,7 @@ class Cleaner {
 
   // Those of this project that are over and whose outputs are here.
   Status RemoveFarRuns() {
-    TENON_TRY(const run::HostedAnswer there, place_.launch->Hosted({}));
+    TENON_TRY(const run::HostedAnswer there, place_.services->Hosted({}));
     run::HostedRequest request;
     request.dry_run = options_.dry_run;
     for (const run::HostedRun& run : there.runs) {
@@ -248,7 +248,7 @@ class Cleaner {
       }
     }
     if (request.remove.empty()) return {};
-    TENON_TRY(const run::HostedAnswer done, place_.launch->Hosted(request));
+    TENON_TRY(const run::HostedAnswer done, place_.services->Hosted(request));
     result_.work_folders = done.removed.size();
     result_.bytes_freed += done.bytes_freed;
     result_.kept.insert(result_.kept.end(), done.kept.begin(), done.kept.end());
@@ -257,7 +257,7 @@ class Cleaner {
 
   Status SweepContainers() {
     if (place_.far == nullptr && !Exists(context_.home.root())) return {};
-    TENON_TRY(auto swept, place_.launch->Sweep({runs_, /*all=*/false, options_.dry_run}));
+    TENON_TRY(auto swept, place_.services->Sweep({runs_, /*all=*/false, options_.dry_run}));
     result_.containers = std::move(swept.removed);
     for (run::Kept& kept : swept.kept) result_.kept.push_back(std::move(kept));
     return {};
@@ -277,13 +277,13 @@ class Cleaner {
 
   Status RemoveEnvironments() {
     if (place_.far == nullptr && !Exists(context_.home.environments())) return {};
-    TENON_TRY(const auto listed, place_.launch->Environments({}));
+    TENON_TRY(const auto listed, place_.services->Environments({}));
     run::EnvironmentsRequest request{{}, options_.dry_run};
     for (const run::ListedEnvironment& one : listed.environments) {
       if (IsOurs(one)) request.remove.push_back(one.record.ready.key);
     }
     if (request.remove.empty()) return {};
-    TENON_TRY(auto answer, place_.launch->Environments(request));
+    TENON_TRY(auto answer, place_.services->Environments(request));
     result_.environments = std::move(answer.removed);
     result_.bytes_freed += answer.bytes_freed;
     for (run::Kept& kept : answer.kept) result_.kept.push_back(std::move(kept));
@@ -377,7 +377,7 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
   result.bytes_freed += RemovePartialObjects(context, live.all(), options.dry_run);
   if (with_containers) {
     // An engine that is away keeps nobody from the rest.
-    auto swept = context.launch->Sweep({{}, /*all=*/true, options.dry_run, /*spare_kept=*/true});
+    auto swept = context.services->Sweep({{}, /*all=*/true, options.dry_run, /*spare_kept=*/true});
     if (swept.ok()) {
       result.containers = std::move(swept->removed);
       for (run::Kept& kept : swept->kept) result.kept.push_back(std::move(kept));

@@ -43,7 +43,7 @@ struct GcResult {
   uint64_t work_folders = 0;
   uint64_t leftovers = 0;               // run folders without a readable journal, older than a day
   std::vector<std::string> containers;  // names; of runs that are over
-  std::vector<run::Kept> kept;       // with the reason
+  std::vector<run::Kept> kept;          // with the reason
   uint64_t bytes_freed = 0;
 };
 // Removes what nothing needs: objects that no recorded run and no kept snapshot names, run
@@ -64,7 +64,7 @@ struct CleanResult {
   uint64_t going = 0;                     // left alone, because their run is going on
   std::vector<std::string> containers;    // names
   std::vector<std::string> environments;  // keys
-  std::vector<run::Kept> kept;         // containers and environments, with the reason
+  std::vector<run::Kept> kept;            // containers and environments, with the reason
   uint64_t bytes_freed = 0;
 };
 // Removes what runs have left on a target: the run directories of runs that are

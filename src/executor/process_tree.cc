@@ -112,7 +112,7 @@ Result<Table> ReadTable(const TreeQuery& query) {
     if (!seen || seen->process.start_ticks < query.not_before_ticks) continue;
     if (seen->state == 'Z' || seen->state == 'X') continue;
     seen->mark = ReadMark(query.proc + "/" + name, query);
-    table.emplace(pid, std::move(*seen));
+    table.emplace(pid, *seen);
   }
   return table;
 }

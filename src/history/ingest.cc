@@ -253,7 +253,7 @@ Status IngestRunFolder(HistoryStore& store, const std::string& run_id,
     if (told && view->unreadable.empty()) return {};
     if (!told) why = WhyNothingIsSaid(run_folder);
   }
-  const Status noted = store.SetUnreadable(run_id, why, KnownFromFolder(run_id, run_folder));
+  Status noted = store.SetUnreadable(run_id, why, KnownFromFolder(run_id, run_folder));
   // An index that can't be written can't note it either.
   if (!noted.ok() && (status.ok() || noted.error().kind != ErrorKind::kDenied)) return noted;
   return status;

@@ -340,7 +340,7 @@ class SqliteStore : public HistoryStore {
   }
 
   // The rows by which the run is found; none while no segment says what was submitted.
-  Status SaveRun(const std::string& run_id, std::map<std::string, SegmentState> segments) {
+  Status SaveRun(const std::string& run_id, std::map<std::string, SegmentState>&& segments) {
     std::map<std::string, journal::SegmentFold> folds;
     for (auto& [name, state] : segments) folds[name] = std::move(state.fold);
     auto combined = journal::Combine(folds);

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "launch/direct_launch.h"
 #include "launch/fake_launch.h"
+#include "launch/runner_of_host.h"
 #include "transport/fake_host.h"
 
 namespace tenon::launch {
@@ -19,7 +20,7 @@ class HostedRunner : public testing::Test {
           return CaptureResult{{0, 0}, "tenon-runner 1 0.1.0\n" + json + "\n", "", false};
         });
   }
-  DirectLaunch Make() { return DirectLaunch(host_, "/far", {bytes_, hash_, ""}); }
+  RunnerOfHost Make() { return RunnerOfHost(host_, "/far", {bytes_, hash_, ""}); }
   std::string Verb() { return host_.calls().back().argv.back(); }
   json::Object Asked() { return json::Parse(host_.calls().back().input)->get_object(); }
 

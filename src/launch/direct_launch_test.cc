@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "launch/embedded_runner.h"
 #include "launch/fake_launch.h"
+#include "launch/runner_of_host.h"
 #include "run/layout.h"
 #include "transport/fake_host.h"
 #include "transport/local_host.h"
@@ -44,7 +45,7 @@ class ScriptedRunner : public testing::Test {
       return CaptureResult{{code, 0}, out, err, false};
     });
   }
-  DirectLaunch Make() { return DirectLaunch(host_, kHome, {bytes_, hash_, ""}); }
+  RunnerOfHost Make() { return RunnerOfHost(host_, kHome, {bytes_, hash_, ""}); }
   Error StartError() {
     auto started = Make().Start(MakeRequest());
     EXPECT_FALSE(started.ok());
@@ -58,7 +59,7 @@ class ScriptedRunner : public testing::Test {
 };
 
 TEST_F(ScriptedRunner, TheRunnerIsPutOnceAndExecutable) {
-  DirectLaunch launch = Make();
+  RunnerOfHost launch = Make();
   auto started = launch.Start(MakeRequest());
   ASSERT_TRUE(started.ok()) << started.error().message;
   EXPECT_EQ(started->process.pid, 7);
@@ -167,7 +168,7 @@ class LyingHost : public transport::FakeHost {
 TEST(DirectLaunch, ARunnerThatArrivedDamagedIsNotStarted) {
   LyingHost host;
   std::string bytes = "the bytes of a runner", hash = Sha256Of(bytes).Hex();
-  auto started = DirectLaunch(host, kHome, {bytes, hash, ""}).Start(MakeRequest());
+  auto started = RunnerOfHost(host, kHome, {bytes, hash, ""}).Start(MakeRequest());
   ASSERT_FALSE(started.ok());
   EXPECT_EQ(started.error().kind, ErrorKind::kCorrupt);
   EXPECT_TRUE(host.calls().empty());
@@ -200,8 +201,8 @@ class RealRunner : public testing::Test {
     home_ = name;
   }
   ~RealRunner() override { EXPECT_TRUE(RemoveTree(home_).ok()); }
-  DirectLaunch Make() {
-    return DirectLaunch(host_, home_, {EmbeddedRunner(), EmbeddedRunnerHash(), ""});
+  RunnerOfHost Make() {
+    return RunnerOfHost(host_, home_, {EmbeddedRunner(), EmbeddedRunnerHash(), ""});
   }
 
   std::string home_;
@@ -209,7 +210,7 @@ class RealRunner : public testing::Test {
 };
 
 TEST_F(RealRunner, StartRecoverAndCancelAgreeAboutOneRun) {
-  DirectLaunch launch = Make();
+  RunnerOfHost launch = Make();
   StartRequest request = MakeRequest();
   EXPECT_EQ(launch.Recover(request.spec.id).error().kind, ErrorKind::kNotFound);
   auto started = launch.Start(request);
@@ -237,7 +238,7 @@ TEST_F(RealRunner, StartRecoverAndCancelAgreeAboutOneRun) {
 }
 
 TEST_F(RealRunner, EnvironmentsAreListedAndRemoved) {
-  DirectLaunch launch = Make();
+  RunnerOfHost launch = Make();
   EXPECT_TRUE(launch.Environments({})->environments.empty());
   const std::string key(32, 'a');
   const std::string folder = run::Home(home_).environment(key);
@@ -272,7 +273,7 @@ TEST_F(RealRunner, AnErrorOfTheRunnerComesBackWithItsKind) {
 TEST_F(RealRunner, AGivenProgramIsUsedAndNothingIsPut) {
   std::string path = home_ + "/my-runner";
   ASSERT_TRUE(host_.PutFile(path, EmbeddedRunner(), 0755).ok());
-  DirectLaunch launch(host_, home_, {"", "", path});
+  RunnerOfHost launch(host_, home_, {"", "", path});
   EXPECT_EQ(launch.Recover("nothing").error().kind, ErrorKind::kNotFound);
   EXPECT_FALSE(Exists(home_ + "/bin"));
 }

@@ -48,9 +48,14 @@ Result<run::Recovered> FakeLaunch::Recover(const std::string& run_id) {
   return run::Recovered{run.state, true};
 }
 
-Result<run::EndedLost> FakeLaunch::EndLost(const run::EndLostRequest& request) {
-  if (auto error = TakeError()) return std::move(*error);
-  if (runs_.count(request.run_id) != 0) return Invalid("run " + request.run_id + " is known here");
+std::optional<run::State> FakeLaunch::StateOf(const std::string& run_id) const {
+  const auto found = runs_.find(run_id);
+  return found == runs_.end() ? std::nullopt : std::optional(found->second.state);
+}
+
+Result<run::EndedLost> FakeServices::EndLost(const run::EndLostRequest& request) {
+  if (auto error = launch_.TakeError()) return std::move(*error);
+  if (launch_.StateOf(request.run_id)) return Invalid("run " + request.run_id + " is known here");
   lost.push_back(request);
   run::EndedLost ended;
   ended.known = true;
@@ -58,21 +63,22 @@ Result<run::EndedLost> FakeLaunch::EndLost(const run::EndLostRequest& request) {
   return ended;
 }
 
-Result<std::vector<std::string>> FakeLaunch::EnterCommand(const std::string& run_id, bool tty,
-                                                          const std::vector<std::string>& words) {
-  if (auto error = TakeError()) return std::move(*error);
-  if (runs_.count(run_id) == 0) return NotFound("run " + run_id + " has not started here");
+Result<std::vector<std::string>> FakeServices::EnterCommand(const std::string& run_id, bool tty,
+                                                            const std::vector<std::string>& words) {
+  if (auto error = launch_.TakeError()) return std::move(*error);
+  if (!launch_.StateOf(run_id)) return NotFound("run " + run_id + " has not started here");
   std::vector<std::string> argv = {"enter", run_id, tty ? "tty" : "plain"};
   argv.insert(argv.end(), words.begin(), words.end());
   return argv;
 }
 
-Result<std::vector<std::string>> FakeLaunch::PortCommand(const std::string& run_id, int port) {
+Result<std::vector<std::string>> FakeServices::PortCommand(const std::string& run_id, int port) {
   return EnterCommand(run_id, false, {"port", std::to_string(port)});
 }
 
-Result<run::EnvironmentsAnswer> FakeLaunch::Environments(const run::EnvironmentsRequest& request) {
-  if (auto error = TakeError()) return std::move(*error);
+Result<run::EnvironmentsAnswer> FakeServices::Environments(
+    const run::EnvironmentsRequest& request) {
+  if (auto error = launch_.TakeError()) return std::move(*error);
   run::EnvironmentsAnswer answer;
   for (const std::string& key : request.remove) {
     const auto found = std::find_if(environments.begin(), environments.end(),
@@ -90,24 +96,24 @@ Result<run::EnvironmentsAnswer> FakeLaunch::Environments(const run::Environments
   return answer;
 }
 
-Result<run::Collected> FakeLaunch::Collect(const std::string& run_id) {
-  if (auto error = TakeError()) return std::move(*error);
-  auto found = runs_.find(run_id);
-  if (found == runs_.end()) return NotFound("run " + run_id + " has not started here");
-  if (!run::IsFinal(found->second.state)) return Invalid("run " + run_id + " has not ended");
+Result<run::Collected> FakeServices::Collect(const std::string& run_id) {
+  if (auto error = launch_.TakeError()) return std::move(*error);
+  const auto state = launch_.StateOf(run_id);
+  if (!state) return NotFound("run " + run_id + " has not started here");
+  if (!run::IsFinal(*state)) return Invalid("run " + run_id + " has not ended");
   return run::Collected{};
 }
 
-Result<run::SweepAnswer> FakeLaunch::Sweep(const run::SweepRequest& request) {
-  if (auto error = TakeError()) return std::move(*error);
+Result<run::SweepAnswer> FakeServices::Sweep(const run::SweepRequest& request) {
+  if (auto error = launch_.TakeError()) return std::move(*error);
   sweeps.push_back(request);
   run::SweepAnswer answer;
   for (const auto& [name, run_id] : containers) {
-    const auto run = runs_.find(run_id);
-    const bool meant = request.all || run == runs_.end() ||
-                       std::count(request.runs.begin(), request.runs.end(), run_id) > 0;
+    const auto state = launch_.StateOf(run_id);
+    const bool meant =
+        request.all || !state || std::count(request.runs.begin(), request.runs.end(), run_id) > 0;
     if (!meant) continue;
-    if (run != runs_.end() && !run::IsFinal(run->second.state)) {
+    if (state && !run::IsFinal(*state)) {
       answer.kept.push_back({name, "its run goes on"});
     } else {
       answer.removed.push_back(name);
@@ -119,13 +125,13 @@ Result<run::SweepAnswer> FakeLaunch::Sweep(const run::SweepRequest& request) {
   return answer;
 }
 
-Result<json::Object> FakeLaunch::Probe() {
-  if (auto error = TakeError()) return std::move(*error);
+Result<json::Object> FakeServices::Probe() {
+  if (auto error = launch_.TakeError()) return std::move(*error);
   return facts;
 }
 
-Result<run::HostedAnswer> FakeLaunch::Hosted(const run::HostedRequest& request) {
-  if (auto error = TakeError()) return std::move(*error);
+Result<run::HostedAnswer> FakeServices::Hosted(const run::HostedRequest& request) {
+  if (auto error = launch_.TakeError()) return std::move(*error);
   hosted_requests.push_back(request);
   run::HostedAnswer answer = hosted;
   for (const run::HostedRun& run : hosted.runs) {
@@ -142,8 +148,8 @@ Result<run::HostedAnswer> FakeLaunch::Hosted(const run::HostedRequest& request) 
   return answer;
 }
 
-Result<run::WatchIdleAnswer> FakeLaunch::WatchIdle(const run::WatchIdleRequest& request) {
-  if (auto error = TakeError()) return std::move(*error);
+Result<run::WatchIdleAnswer> FakeServices::WatchIdle(const run::WatchIdleRequest& request) {
+  if (auto error = launch_.TakeError()) return std::move(*error);
   if (!request.look) watcher = request.stop ? std::nullopt : std::optional(request);
   return run::WatchIdleAnswer{watcher.has_value(), hosted.idle_since_us, hosted.busy};
 }

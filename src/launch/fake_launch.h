@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "launch/host_services.h"
 #include "launch/launch.h"
 
 namespace tenon::launch {
@@ -20,16 +21,6 @@ class FakeLaunch : public Launch {
   Result<run::RunnerStarted> Start(const StartRequest& request) override;
   Result<run::State> Cancel(const run::CancelRequest& request) override;
   Result<run::Recovered> Recover(const std::string& run_id) override;
-  Result<run::EndedLost> EndLost(const run::EndLostRequest& request) override;
-  Result<run::EnvironmentsAnswer> Environments(const run::EnvironmentsRequest& request) override;
-  Result<run::Collected> Collect(const std::string& run_id) override;
-  Result<run::SweepAnswer> Sweep(const run::SweepRequest& request) override;
-  Result<json::Object> Probe() override;
-  Result<run::HostedAnswer> Hosted(const run::HostedRequest& request) override;
-  Result<run::WatchIdleAnswer> WatchIdle(const run::WatchIdleRequest& request) override;
-  Result<std::vector<std::string>> EnterCommand(const std::string& run_id, bool tty,
-                                                const std::vector<std::string>& words) override;
-  Result<std::vector<std::string>> PortCommand(const std::string& run_id, int port) override;
 
   // The next call of any kind fails with this and changes nothing.
   void FailNext(Error error) { next_error_ = std::move(error); }
@@ -40,6 +31,39 @@ class FakeLaunch : public Launch {
   std::function<Status(const StartRequest&)> on_start;
   std::vector<StartRequest> starts;  // those that started something
   std::vector<run::CancelRequest> cancels;
+
+  // The error that the next call is to fail with, if there is one. Taken by asking.
+  std::optional<Error> TakeError();
+  // nullopt: no such run was started here.
+  std::optional<run::State> StateOf(const std::string& run_id) const;
+
+ private:
+  struct Run {
+    run::State state = run::State::kRunning;
+    bool runner_gone = false;
+    run::RunnerStarted handle;
+  };
+
+  std::map<std::string, Run> runs_;
+  std::optional<Error> next_error_;
+};
+
+// The services of the host whose runs a FakeLaunch has. Its FailNext() counts here too.
+class FakeServices : public HostServices {
+ public:
+  explicit FakeServices(FakeLaunch& launch) : launch_(launch) {}
+
+  Result<run::EndedLost> EndLost(const run::EndLostRequest& request) override;
+  Result<run::Collected> Collect(const std::string& run_id) override;
+  Result<run::EnvironmentsAnswer> Environments(const run::EnvironmentsRequest& request) override;
+  Result<run::SweepAnswer> Sweep(const run::SweepRequest& request) override;
+  Result<json::Object> Probe() override;
+  Result<run::HostedAnswer> Hosted(const run::HostedRequest& request) override;
+  Result<run::WatchIdleAnswer> WatchIdle(const run::WatchIdleRequest& request) override;
+  Result<std::vector<std::string>> EnterCommand(const std::string& run_id, bool tty,
+                                                const std::vector<std::string>& words) override;
+  Result<std::vector<std::string>> PortCommand(const std::string& run_id, int port) override;
+
   std::vector<run::EndLostRequest> lost;
   std::vector<run::ListedEnvironment> environments;  // those in use are kept
   std::map<std::string, std::string> containers;     // name → run; gone with the run's end
@@ -50,15 +74,7 @@ class FakeLaunch : public Launch {
   std::optional<run::WatchIdleRequest> watcher;
 
  private:
-  struct Run {
-    run::State state = run::State::kRunning;
-    bool runner_gone = false;
-    run::RunnerStarted handle;
-  };
-  std::optional<Error> TakeError();
-
-  std::map<std::string, Run> runs_;
-  std::optional<Error> next_error_;
+  FakeLaunch& launch_;
 };
 
 }  // namespace tenon::launch

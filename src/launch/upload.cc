@@ -129,7 +129,7 @@ class Upload {
 
   Status Send(const std::vector<Piece>& pieces) {
     bool link_failed = false;
-    snapshot::ObjectSender sender(*tree_.store, [&](json::Object head, std::string body) {
+    snapshot::ObjectSender sender(*tree_.store, [&](json::Object head, const std::string& body) {
       head["home"] = json::EncodeBytes(home_);
       Status sent = link_.Send(head, body);
       link_failed = !sent.ok();

@@ -193,7 +193,7 @@ const Node* PasswordOf(const yaml::Document& document) {
 std::string RedactPassword(std::string_view bytes) { return Without(bytes, PasswordRanges(bytes)); }
 
 std::string KeepPasswordLine(std::string_view restored, std::string_view present) {
-  const std::string clean = RedactPassword(restored);
+  std::string clean = RedactPassword(restored);
   if (RedactPassword(present) == clean) return std::string(present);
   const Result<yaml::Document> now = yaml::Document::Parse("", std::string(present));
   const Node* password = now.ok() ? PasswordOf(*now) : nullptr;

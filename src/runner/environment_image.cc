@@ -46,7 +46,7 @@ Error Gone(const std::string& image) {
                       "that tag?");
 }
 
-Error PullError(const run::ContainerSpec& spec, const std::string& machine, Error error) {
+Error PullError(const run::ContainerSpec& spec, const std::string& machine, const Error& error) {
   const std::string& image = spec.image;
   const std::string& where = spec.image_where;
   const std::string words = error.message;

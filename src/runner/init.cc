@@ -111,7 +111,7 @@ class Inside {
     loop_.AddTimer(kTickUs, [this] { Tick(); });
   }
 
-  void OnOver(ScriptRun::Over over) {
+  void OnOver(const ScriptRun::Over& over) {
     const executor::GroupMemory memory = executor::OwnGroupMemory();
     run::ScriptEnded ended;
     ended.exit_code = over.exit.status.code;

@@ -130,13 +130,13 @@ KnownSecrets SecretsOf(const run::RunFolder& folder, const run::RunSpec& spec) {
   if (spec.secret_names.empty()) return known;
   known.all = false;
   known.shortest = kShortestSecret;
-  auto disk = ReadFile(DiskHalf(folder), kMaxKept + 64);
-  const size_t line = disk.ok() ? disk->find('\n') : std::string::npos;
+  const std::string disk = ReadFile(DiskHalf(folder), kMaxKept + 64).value_or("");
+  const size_t line = disk.find('\n');
   if (line == std::string::npos) return known;
   size_t shortest = 0;
-  std::from_chars(disk->data(), disk->data() + line, shortest);
+  std::from_chars(disk.data(), disk.data() + line, shortest);
   known.shortest = std::max(shortest, kShortestSecret);
-  const std::string_view random = std::string_view(*disk).substr(line + 1);
+  const std::string_view random = std::string_view(disk).substr(line + 1);
   if (!IsPlain(spec.key)) return known;
   const auto memory = ReadMemoryHalf(spec.key);
   if (!memory || memory->size() != random.size()) return known;

@@ -59,7 +59,7 @@ bool IsShLike(const std::string& shell) {
 std::string SetupShell(const Environment& environment) {
   const std::string path = GetVariable(environment, "PATH", kDefaultPath);
   if (auto bash = FindProgram("bash", path + ":/bin:/usr/bin")) return *bash;
-  const std::string own = GetVariable(environment, "SHELL");
+  std::string own = GetVariable(environment, "SHELL");
   if (IsShLike(own) && ::access(own.c_str(), X_OK) == 0) return own;
   return "/bin/sh";
 }

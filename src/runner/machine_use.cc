@@ -195,7 +195,7 @@ class Judge {
   }
 
  private:
-  void Say(std::string text) { said_.push_back(ForTerminal(text)); }
+  void Say(const std::string& text) { said_.push_back(ForTerminal(text)); }
 
   std::string UserName(uint32_t uid) const {
     for (const auto& [number, name] : facts_.users) {

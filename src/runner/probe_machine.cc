@@ -30,7 +30,8 @@ struct EngineKind {
   const char* how_to_start;
 };
 
-json::Object NoEngine(const EngineKind& kind, std::string socket, std::string problem) {
+json::Object NoEngine(const EngineKind& kind, const std::string& socket,
+                      const std::string& problem) {
   return {{"kind", kind.kind},
           {"how", "none"},
           {"version", ""},

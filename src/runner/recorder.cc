@@ -34,8 +34,8 @@ uint64_t CountPoints(const std::vector<run::MetricBlock>& blocks) {
 
 }  // namespace
 
-Recorder::Recorder(journal::Writer writer, std::vector<std::string> secrets, std::string log_path,
-                   const Clock& clock)
+Recorder::Recorder(journal::Writer writer, const std::vector<std::string>& secrets,
+                   std::string log_path, const Clock& clock)
     : writer_(std::move(writer)),
       masker_(secrets),
       stream_maskers_{Masker(secrets), Masker(secrets)},

@@ -22,7 +22,7 @@ namespace tenon::runner {
 class Recorder {
  public:
   // `log_path`: where words go that the journal does not take; made when there are any.
-  Recorder(journal::Writer writer, std::vector<std::string> secrets, std::string log_path,
+  Recorder(journal::Writer writer, const std::vector<std::string>& secrets, std::string log_path,
            const Clock& clock = SystemClock());
 
   // Appends one event. False: the disk is full and the event is lost, which is counted.

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
@@ -79,7 +80,7 @@ void TakeOwnMark(const std::string& run_key) {
     if (::strncmp(*entry, name.c_str(), name.size()) != 0) continue;
     char* value = *entry + name.size();
     if (::strlen(value) == run_key.size()) {
-      ::memcpy(value, run_key.data(), run_key.size());
+      std::copy(run_key.begin(), run_key.end(), value);
     } else {
       ::memset(*entry, 'X', ::strlen(*entry));
     }

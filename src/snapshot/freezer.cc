@@ -465,7 +465,7 @@ Status Freezer::MakeNode(const Folder& folder, const std::vector<const Item*>& s
     items.push_back(node);
   }
   nodes->clear();
-  auto put = [&](std::string bytes) -> Result<Hash> {
+  auto put = [&](const std::string& bytes) -> Result<Hash> {
     TENON_TRY(const Hash hash, store_.Put(bytes));
     nodes->push_back(hash);
     return hash;

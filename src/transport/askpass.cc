@@ -53,7 +53,7 @@ std::string PathOfOurProgram() {
 
 // What lies at the path, else ours by our pid: others can't have that once we keep out of dumps.
 std::string OurProgram() {
-  const std::string path = PathOfOurProgram();
+  std::string path = PathOfOurProgram();
   if (!path.empty() && ::access(path.c_str(), X_OK) == 0) return path;
   return "/proc/" + std::to_string(::getpid()) + "/exe";
 }
@@ -188,7 +188,7 @@ PromptKind ClassifyPrompt(const std::string& prompt, const AskpassRules& rules) 
 void SetAskpassProgram(std::string path) { AskpassProgram() = std::move(path); }
 
 std::string WhyAskpassCannotStart() {
-  const std::string path = PathOfOurProgram();
+  std::string path = PathOfOurProgram();
   if (::access(path.c_str(), X_OK) == 0) return "";
   if (::geteuid() == 0 || ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1) return "";  // by our pid
   const std::string text = "ssh can't start " + ForTerminal(path) + " to ask for the password: ";
