@@ -41,7 +41,6 @@ function(tenon_embed_samples TARGET FOLDER)
     COMMENT "Embedding ${FOLDER}"
     VERBATIM)
   target_sources(${TARGET} PRIVATE ${output})
-  set_source_files_properties(${output} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # tenon_embed_program(TARGET FILE): the bytes of this machine's runner as launch/embedded_runner.h

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tag` and `note`: what the user says about a run afterwards.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "engine/runs.h"
 
@@ -87,15 +87,14 @@ Command TagCommand() {
           "Show or change the tags of a run",
           "Without tags it lists them.",
           {"tenon tag last best", "tenon tag 12 dataset=v3 best", "tenon tag 12 --remove best"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<TagOptions>();
-            app.add_option("RUN", options->run,
-                           "The run: id, number, beginning of an id, or `last`")
-                ->required();
-            app.add_option("TAG", options->tags, "NAME or NAME=VALUE");
-            app.add_option("--remove", options->remove, "Take this tag off (may be repeated)")
-                ->type_name("NAME")
-                ->allow_extra_args(false);
+            table.Add("RUN", &options->run, "The run: id, number, beginning of an id, or `last`")
+                .Required();
+            table.Add("TAG", &options->tags, "NAME or NAME=VALUE");
+            table.Add("--remove", &options->remove, "Take this tag off (may be repeated)")
+                .Type("NAME")
+                .OneEach();
             return [options](Session& session) { return Tag(session, *options); };
           }};
 }
@@ -106,15 +105,14 @@ Command NoteCommand() {
           "",
           {"tenon note last \"learning rate too high\"", "tenon note 12 --name baseline",
            "tenon note 12 --hide"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<NoteOptions>();
-            app.add_option("RUN", options->run,
-                           "The run: id, number, beginning of an id, or `last`")
-                ->required();
-            app.add_option("TEXT", options->words, "The note; replaces the old one");
-            app.add_option("--name", options->name, "Give the run a name")->type_name("NAME");
-            auto* hide = app.add_flag("--hide", options->hide, "Leave it out of listings");
-            app.add_flag("--unhide", options->unhide, "Show it in listings again")->excludes(hide);
+            table.Add("RUN", &options->run, "The run: id, number, beginning of an id, or `last`")
+                .Required();
+            table.Add("TEXT", &options->words, "The note; replaces the old one");
+            table.Add("--name", &options->name, "Give the run a name").Type("NAME");
+            Option& hide = table.Flag("--hide", &options->hide, "Leave it out of listings");
+            table.Flag("--unhide", &options->unhide, "Show it in listings again").Excludes(hide);
             return [options](Session& session) { return Note(session, *options); };
           }};
 }

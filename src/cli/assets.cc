@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/assets.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <memory>
@@ -10,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/run_option.h"
 #include "cli/run_project.h"
@@ -188,33 +188,33 @@ Command HistoryPromoteCommand() {
           "next version.",
           {"tenon history promote -r last -ap outputs/model.pkl -n model.pkl",
            "tenon history promote -r 12 --artifact-path outputs/saved_model --name classifier"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<PromoteOptions>();
-            AddRunOption(app, &options->run);
-            app.add_option("--artifact-path,--ap", options->artifact,
-                           "The artifact, as history lists it; -ap for short")
-                ->type_name("PATH");
-            app.add_option("-n,--name", options->name, "What to call it")->type_name("NAME");
+            AddRunOption(table, &options->run);
+            table
+                .Add("--artifact-path,--ap", &options->artifact,
+                     "The artifact, as history lists it; -ap for short")
+                .Type("PATH");
+            table.Add("-n,--name", &options->name, "What to call it").Type("NAME");
             return [options](Session& session) { return Promote(session, *options); };
           }};
 }
 
 Command AssetDownloadCommand() {
-  return {
-      {{"asset", "download"}},
-      "Write an asset and a copy of its link file into a folder",
-      "azureml.assets.get_local_path('DIR/NAME.link') in a script then gives the path of the "
-      "contents. Prints the files it wrote.",
-      {"tenon asset download -l assets/model.pkl.link -d models"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
-        auto options = std::make_shared<DownloadOptions>();
-        app.add_option("-l,--link-file", options->link, "The asset's link file")->type_name("FILE");
-        app.add_option("-d,--output-directory", options->folder, "The folder; made if needed")
-            ->type_name("DIR");
-        app.add_flag("--overwrite", options->overwrite,
-                     "Replace files that are there with other contents");
-        return [options](Session& session) { return Download(session, *options); };
-      }};
+  return {{{"asset", "download"}},
+          "Write an asset and a copy of its link file into a folder",
+          "azureml.assets.get_local_path('DIR/NAME.link') in a script then gives the path of the "
+          "contents. Prints the files it wrote.",
+          {"tenon asset download -l assets/model.pkl.link -d models"},
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<DownloadOptions>();
+            table.Add("-l,--link-file", &options->link, "The asset's link file").Type("FILE");
+            table.Add("-d,--output-directory", &options->folder, "The folder; made if needed")
+                .Type("DIR");
+            table.Flag("--overwrite", &options->overwrite,
+                       "Replace files that are there with other contents");
+            return [options](Session& session) { return Download(session, *options); };
+          }};
 }
 
 Command AssetListCommand() {
@@ -222,7 +222,7 @@ Command AssetListCommand() {
           "Show the assets of this project",
           "Outside of a project: of all projects.",
           {"tenon asset list", "tenon asset list --json"},
-          [](CLI::App&, const std::vector<std::string>&) -> Action { return List; }};
+          [](OptionTable&, const std::vector<std::string>&) -> Action { return List; }};
 }
 
 Command AssetDeleteCommand() {
@@ -230,10 +230,10 @@ Command AssetDeleteCommand() {
           "Forget a version of an asset",
           "",
           {"tenon asset delete model.pkl 1"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<DeleteOptions>();
-            app.add_option("NAME", options->name, "The asset")->required();
-            app.add_option("VERSION", options->version, "Its version")->required();
+            table.Add("NAME", &options->name, "The asset").Required();
+            table.Add("VERSION", &options->version, "Its version").Required();
             return [options](Session& session) { return Delete(session, *options); };
           }};
 }

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include "base/text.h"
 #include "cli/command_line.h"
 #include "cli/not_here.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "run/env_vars.h"
 
@@ -140,9 +140,9 @@ Command AzCommand() {
           "`az ml` with the words of Azure ML Workbench prints JSON, as it did; everything else is "
           "passed on to the next az on the PATH.",
           {"tenon az ml history list", "tenon az ml experiment submit -c local train.py"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            SetUsage(app, "tenon az ml GROUP COMMAND [OPTIONS]");
-            app.prefix_command();
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
+            table.Usage("tenon az ml GROUP COMMAND [OPTIONS]");
+            table.RestIsTheScripts();
             return Explain;
           }};
 }

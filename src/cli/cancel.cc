@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/request_options.h"
 #include "cli/run_json.h"
@@ -69,20 +69,20 @@ Result<int> Act(Session& session, const Options& options) {
 }  // namespace
 
 Command CancelCommand() {
-  return {{{"cancel"}, {"experiment", "cancel"}},
-          "Stop a run: ask it to end, then kill everything of it",
-          "The script gets SIGTERM; what is left of it after the grace time is killed, with all "
-          "its children.",
-          {"tenon cancel last", "tenon cancel 12 --grace 5s"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto options = std::make_shared<Options>();
-            AddRunOption(app, &options->run);
-            app.add_option("--grace", options->grace,
-                           "How long the script may take to end (the run's own)")
-                ->type_name("TIME");
-            app.add_flag("--no-wait", options->no_wait, "Return when the request is on record");
-            return [options](Session& session) { return Act(session, *options); };
-          }};
+  return {
+      {{"cancel"}, {"experiment", "cancel"}},
+      "Stop a run: ask it to end, then kill everything of it",
+      "The script gets SIGTERM; what is left of it after the grace time is killed, with all "
+      "its children.",
+      {"tenon cancel last", "tenon cancel 12 --grace 5s"},
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
+        auto options = std::make_shared<Options>();
+        AddRunOption(table, &options->run);
+        table.Add("--grace", &options->grace, "How long the script may take to end (the run's own)")
+            .Type("TIME");
+        table.Flag("--no-wait", &options->no_wait, "Return when the request is on record");
+        return [options](Session& session) { return Act(session, *options); };
+      }};
 }
 
 }  // namespace tenon::cli

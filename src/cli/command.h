@@ -13,11 +13,9 @@
 #include "base/result.h"
 #include "cli/session.h"
 
-namespace CLI {
-class App;
-}
-
 namespace tenon::cli {
+
+class OptionTable;
 
 // What a command does once its words are understood. Returns the exit code.
 using Action = std::function<Result<int>(Session&)>;
@@ -28,8 +26,8 @@ struct Command {
   std::string summary;                // one line, no full stop
   std::string description;            // more, for --help; may be empty
   std::vector<std::string> examples;  // whole command lines
-  // Adds the options to the parser and returns the action; `words` tells which way it was said.
-  std::function<Action(CLI::App&, const std::vector<std::string>& words)> declare;
+  // Adds the options to the table and returns the action; `words` tells which way it was said.
+  std::function<Action(OptionTable&, const std::vector<std::string>& words)> declare;
   // Errors before the script exits with 125 (design § 3), for submit and rerun.
   bool starts_script = false;
 };
@@ -41,12 +39,9 @@ const std::vector<Command>& AllCommands();
 // What a word that leads to several commands is about.
 const std::map<std::string, std::string>& GroupSummaries();
 
-// Replaces the usage line of a command whose words the parser cannot know; begins with "tenon".
-void SetUsage(CLI::App& app, std::string usage);
-
 // For commands whose later words belong to a script: says that `word`, which looks like an option,
 // is none, with "did you mean". Returns the exit code of a usage error.
-int UnknownOption(const CLI::App& app, const std::string& word);
+int UnknownOption(const OptionTable& table, const std::string& word);
 
 struct Line;
 // Carries out what a line means: prints, acts, asks the query. Returns the exit code.

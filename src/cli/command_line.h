@@ -3,16 +3,12 @@
 #ifndef TENON_CLI_COMMAND_LINE_H_
 #define TENON_CLI_COMMAND_LINE_H_
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/command_tree.h"
 #include "cli/session.h"
-
-namespace CLI {
-class App;
-}
 
 namespace tenon::cli {
 
@@ -45,17 +41,15 @@ class CommandLine {
   // mean get their options, which is most of the time a short call takes; the others have their
   // name and summary only.
   CommandLine(Session& session, Program program, const std::vector<std::string>* words = nullptr);
-  ~CommandLine();
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
   // Once per object.
   Line Parse(const std::vector<std::string>& words);
-  const CLI::App& root() const { return *root_; }
+  const CommandNode& root() const { return root_; }
 
  private:
-  Line chosen_;
-  std::unique_ptr<CLI::App> root_;
+  CommandNode root_;
 };
 
 }  // namespace tenon::cli

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
+#include <memory>
 #include <set>
 
 #include "base/text.h"

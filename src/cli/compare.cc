@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/run_json.h"
 #include "cli/show_page.h"
@@ -310,14 +310,14 @@ Command CompareCommand() {
           "Show what differs between two runs",
           "Settings, parameters, metrics (last values), the files of the project and the outputs.",
           {"tenon compare 12 13", "tenon compare 12 last --all", "tenon compare 12 13 --json"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("RUN", options->words,
-                           "Two runs: ids, numbers, beginnings of ids, or `last`");
-            app.add_option("-r,--run", options->runs, "The same as an option (may be repeated)")
-                ->type_name("RUN")
-                ->allow_extra_args(false);
-            app.add_flag("--all", options->all, "What is equal too, and every file");
+            table.Add("RUN", &options->words,
+                      "Two runs: ids, numbers, beginnings of ids, or `last`");
+            table.Add("-r,--run", &options->runs, "The same as an option (may be repeated)")
+                .Type("RUN")
+                .OneEach();
+            table.Flag("--all", &options->all, "What is equal too, and every file");
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

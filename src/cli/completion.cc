@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <memory>
 
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/completion_tree.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "engine/runs.h"
 #include "project/project.h"
@@ -84,14 +84,14 @@ Command CompletionCommand() {
           "configurations.",
           {"source <(tenon completion bash)", "tenon completion zsh > ~/.zfunc/_tenon",
            "tenon completion fish > ~/.config/fish/completions/tenon.fish"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("SHELL", options->shell, "bash, zsh or fish")
-                ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-            app.add_option("--offer", options->offer,
-                           "For the scripts: print names of this kind, one a line")
-                ->check(CLI::IsMember({"run", "target", "configuration"}))
-                ->type_name("KIND");
+            table.Add("SHELL", &options->shell, "bash, zsh or fish").OneOf({"bash", "zsh", "fish"});
+            table
+                .Add("--offer", &options->offer,
+                     "For the scripts: print names of this kind, one a line")
+                .OneOf({"run", "target", "configuration"})
+                .Type("KIND");
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "base/process.h"
 #include "base/temp_folder.h"
+#include "cli/command_tree.h"
 #include "cli/completion_tree.h"
 
 namespace tenon::cli {
@@ -13,22 +14,20 @@ namespace {
 // A small program with everything the scripts have to know about.
 class CompletionTest : public ::testing::Test {
  protected:
-  CompletionTest() : root_("about", "tenon") {
-    root_.set_version_flag("--version", "1");
-    CLI::App* submit = root_.add_subcommand("submit", "Run it's script.\n\nMore.");
-    submit->prefix_command();
-    submit->add_flag("-q,--quiet", quiet_, "Less");
-    submit->add_option("-c", name_, "Which")->type_name("NAME");
-    CLI::App* history = root_.add_subcommand("history", "Before");
-    CLI::App* list = history->add_subcommand("list", "All of them");
-    list->add_option("-o,--output", name_, "How")
-        ->check(CLI::IsMember({"json", "table", "tsv"}))
-        ->type_name("FORMAT");
-    CLI::App* restore = root_.add_subcommand("restore", "Back");
-    restore->add_option("RUN", name_, "Which");
-    restore->add_option("DIR", folder_, "Where");
-    CLI::App* remove = root_.add_subcommand("remove", "Away");
-    remove->add_option("RUN", names_, "Which");
+  CompletionTest() : root_("tenon", "about") {
+    root_.options.Add("--version", Option::Asks::kVersion, "Which one");
+    OptionTable& submit = root_.Add("submit", "Run it's script.\n\nMore.").options;
+    submit.RestIsTheScripts();
+    submit.Flag("-q,--quiet", &quiet_, "Less");
+    submit.Add("-c", &name_, "Which").Type("NAME");
+    CommandNode& history = root_.Add("history", "Before");
+    OptionTable& list = history.Add("list", "All of them").options;
+    list.Add("-o,--output", &name_, "How").OneOf({"json", "table", "tsv"}).Type("FORMAT");
+    OptionTable& restore = root_.Add("restore", "Back").options;
+    restore.Add("RUN", &name_, "Which");
+    restore.Add("DIR", &folder_, "Where");
+    OptionTable& remove = root_.Add("remove", "Away").options;
+    remove.Add("RUN", &names_, "Which");
     nodes_ = ReadCompletionTree(root_);
   }
 
@@ -60,7 +59,7 @@ class CompletionTest : public ::testing::Test {
     return *ReadFile(out);
   }
 
-  CLI::App root_;
+  CommandNode root_;
   bool quiet_ = false;
   std::string name_, folder_;
   std::vector<std::string> names_;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/completion_tree.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
 
-#include "base/text.h"
+#include "cli/command_tree.h"
 
 namespace tenon::cli {
 namespace {
@@ -18,20 +17,13 @@ std::string FirstLine(const std::string& text) {
   return line;
 }
 
-// CLI11 describes a choice as "{json,jsonc,table}" in the name of the option's type.
-std::vector<std::string> Choices(const std::string& type_name) {
-  const size_t open = type_name.find('{'), close = type_name.rfind('}');
-  if (open == std::string::npos || close == std::string::npos || close < open) return {};
-  return Split(type_name.substr(open + 1, close - open - 1), ',');
-}
-
-bool HasName(const CLI::Option& option, const std::string& name) {
-  const auto& names = option.get_lnames();
+bool HasName(const Option& option, const std::string& name) {
+  const auto& names = option.long_names();
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // The name of a thing that is there already, by the command that asks for it.
-std::optional<Kind> NamedThing(const CLI::Option& option, const std::string& path) {
+std::optional<Kind> NamedThing(const Option& option, const std::string& path) {
   if (HasName(option, "run-configuration")) return Kind::kConfiguration;
   if (HasName(option, "target")) return Kind::kTarget;
   if (!HasName(option, "name")) return std::nullopt;
@@ -44,12 +36,10 @@ std::optional<Kind> NamedThing(const CLI::Option& option, const std::string& pat
   return std::nullopt;
 }
 
-CompletionValue ValueOf(const CLI::Option& option, const std::string& path) {
-  const std::string type = option.get_type_name();
-  // A positional is named in the help by what it is.
-  const std::string word =
-      option.nonpositional() ? type.substr(0, type.find(':')) : option.get_name(true);
-  if (auto choices = Choices(type); !choices.empty()) return {Kind::kWords, std::move(choices)};
+CompletionValue ValueOf(const Option& option, const std::string& path) {
+  // An argument is named in the help by what it is.
+  const std::string word = option.is_option() ? option.type() : option.argument();
+  if (!option.choices().empty()) return {Kind::kWords, option.choices()};
   if (const auto kind = NamedThing(option, path)) return {*kind, {}};
   if (word == "RUN") return {Kind::kRun, {}};
   if (word == "DIR") return {Kind::kFolder, {}};
@@ -58,42 +48,43 @@ CompletionValue ValueOf(const CLI::Option& option, const std::string& path) {
   return {};
 }
 
-CompletionOption ReadOption(const CLI::Option& option, const std::string& path) {
+CompletionOption ReadOption(const Option& option, const std::string& path) {
   CompletionOption read;
-  for (const std::string& name : option.get_snames()) read.names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) read.names.push_back("--" + name);
-  read.description = FirstLine(option.get_description());
-  read.takes_value = option.get_items_expected_max() > 0;
+  for (const std::string& name : option.short_names()) read.names.push_back("-" + name);
+  for (const std::string& name : option.long_names()) read.names.push_back("--" + name);
+  read.description = FirstLine(option.help());
+  read.takes_value = option.takes_value();
   if (read.takes_value) read.value = ValueOf(option, path);
   return read;
 }
 
-void ReadNode(const CLI::App& app, const std::string& path, std::vector<CompletionNode>* nodes) {
+void ReadNode(const CommandNode& command, const std::string& path,
+              std::vector<CompletionNode>* nodes) {
+  const OptionTable& table = command.options;
   CompletionNode node;
   node.path = path;
-  node.summary = FirstLine(app.get_description());
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->nonpositional()) node.options.push_back(ReadOption(*option, path));
-    if (option->get_positional()) {
-      node.positionals.push_back(ValueOf(*option, path));
-      node.repeats |= option->get_items_expected_max() > 1;
+  node.summary = FirstLine(command.description);
+  for (const Option& option : table.options()) {
+    if (option.is_option()) node.options.push_back(ReadOption(option, path));
+    if (option.is_argument()) {
+      node.positionals.push_back(ValueOf(option, path));
+      node.repeats |= option.takes_many();
     }
   }
-  if (app.get_prefix_command() && node.positionals.empty()) {
+  node.rest_is_the_scripts = table.rest_is_the_scripts();
+  if (node.rest_is_the_scripts && node.positionals.empty()) {
     // These take their words as they are; only the usage line names them.
-    const bool run = app.help().find(" RUN ") != std::string::npos;
+    const bool run = table.usage().find(" RUN ") != std::string::npos;
     node.positionals.push_back({run ? Kind::kRun : Kind::kScript, {}});
   }
-  node.rest_is_the_scripts = app.get_prefix_command();
-  const auto below = app.get_subcommands([](const CLI::App*) { return true; });
-  for (const CLI::App* sub : below) node.commands.push_back(sub->get_name());
+  for (const auto& child : command.children) node.commands.push_back(child->name);
   nodes->push_back(std::move(node));
-  for (const CLI::App* sub : below) ReadNode(*sub, path + "/" + sub->get_name(), nodes);
+  for (const auto& child : command.children) ReadNode(*child, path + "/" + child->name, nodes);
 }
 
 }  // namespace
 
-std::vector<CompletionNode> ReadCompletionTree(const CLI::App& root) {
+std::vector<CompletionNode> ReadCompletionTree(const CommandNode& root) {
   std::vector<CompletionNode> nodes;
   ReadNode(root, "", &nodes);
   return nodes;

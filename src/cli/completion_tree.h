@@ -6,11 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace tenon::cli {
+
+struct CommandNode;
 
 // What may stand in a place.
 struct CompletionValue {
@@ -46,7 +44,7 @@ struct CompletionNode {
 };
 
 // All nodes, the root first, each before those below it.
-std::vector<CompletionNode> ReadCompletionTree(const CLI::App& root);
+std::vector<CompletionNode> ReadCompletionTree(const CommandNode& root);
 
 // Scripts that complete `tenon`. Ids of runs, targets and run configurations are asked of the
 // program itself when they are needed: `tenon completion --offer KIND` prints one a line.

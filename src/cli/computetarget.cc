@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looking at targets and taking them away: list, show, detach.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -8,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/target_host.h"
 #include "engine/runs.h"
@@ -298,7 +298,7 @@ Command ComputeTargetListCommand() {
           "List the targets of the project",
           "JSON is an array of names. `local` and `docker` need no file.",
           {"tenon computetarget list", "tenon computetarget list -o json"},
-          [](CLI::App&, const std::vector<std::string>&) -> Action {
+          [](OptionTable&, const std::vector<std::string>&) -> Action {
             return [](Session& session) { return List(session); };
           }};
 }
@@ -308,9 +308,9 @@ Command ComputeTargetShowCommand() {
           "Show the settings of one target",
           "A password is never shown, only what kind of thing is written there.",
           {"tenon computetarget show my_dsvm", "tenon computetarget show local --json"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto name = std::make_shared<std::string>();
-            app.add_option("NAME,-n,--name", *name, "The target")->required();
+            table.Add("NAME,-n,--name", name.get(), "The target").Required();
             return [name](Session& session) { return Show(session, *name); };
           }};
 }
@@ -324,13 +324,13 @@ Command ComputeTargetDetachCommand() {
       "machine itself; `tenon host clean` removes what Tenon keeps there. Not while runs go on "
       "there, unless --force.",
       {"tenon computetarget detach my_dsvm", "tenon computetarget detach my_dsvm --yes"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
         auto name = std::make_shared<std::string>();
         auto yes = std::make_shared<bool>(false);
         auto force = std::make_shared<bool>(false);
-        app.add_option("NAME,-n,--name", *name, "The target")->required();
-        app.add_flag("-y,--yes", *yes, "Do not ask");
-        app.add_flag("--force", *force, "Also while runs go on there");
+        table.Add("NAME,-n,--name", name.get(), "The target").Required();
+        table.Flag("-y,--yes", yes.get(), "Do not ask");
+        table.Flag("--force", force.get(), "Also while runs go on there");
         return
             [name, yes, force](Session& session) { return Detach(session, *name, *yes, *force); };
       }};

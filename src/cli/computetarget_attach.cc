@@ -3,7 +3,6 @@
 // files are written; a login that fails leaves everything as it was.
 #include <sys/stat.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <memory>
 
@@ -12,6 +11,7 @@
 #include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/target_host.h"
 #include "project/attach.h"
@@ -344,54 +344,55 @@ Result<int> DoAttach(Session& session, AttachOptions options) {
   return 0;
 }
 
-void DeclareLogin(CLI::App& app, AttachOptions* options) {
-  app.add_option("-w,--password", options->password,
-                 "Its password, visible to others; better is to be asked, or --password-stdin")
-      ->type_name("PASSWORD");
-  app.add_flag("--password-stdin", options->password_from_input,
-               "Read the password from standard input");
-  app.add_flag("-k,--use-azureml-ssh-key", options->make_key,
-               "Make a key pair for this target; with a password it is put there");
-  app.add_option("--private-key-file", options->key_file, "Log in with this key")
-      ->type_name("FILE");
-  app.add_option("--private-key-passphrase", options->key_passphrase,
-                 "The key's passphrase, visible to others; better is to be asked")
-      ->type_name("TEXT");
-  AddHostKeyOptions(app, &options->host_key);
-  app.add_flag("--no-check", options->no_check, "Write the files only; contact nobody");
-  app.add_flag("-y,--yes", options->yes, "With -k: put the key there without asking");
+void DeclareLogin(OptionTable& table, AttachOptions* options) {
+  table
+      .Add("-w,--password", &options->password,
+           "Its password, visible to others; better is to be asked, or --password-stdin")
+      .Type("PASSWORD");
+  table.Flag("--password-stdin", &options->password_from_input,
+             "Read the password from standard input");
+  table.Flag("-k,--use-azureml-ssh-key", &options->make_key,
+             "Make a key pair for this target; with a password it is put there");
+  table.Add("--private-key-file", &options->key_file, "Log in with this key").Type("FILE");
+  table
+      .Add("--private-key-passphrase", &options->key_passphrase,
+           "The key's passphrase, visible to others; better is to be asked")
+      .Type("TEXT");
+  AddHostKeyOptions(table, &options->host_key);
+  table.Flag("--no-check", &options->no_check, "Write the files only; contact nobody");
+  table.Flag("-y,--yes", &options->yes, "With -k: put the key there without asking");
 }
 
-void DeclareAttach(CLI::App& app, AttachOptions* options) {
+void DeclareAttach(OptionTable& table, AttachOptions* options) {
   project::AttachRequest& request = options->request;
-  app.add_option("TYPE", options->type_word, "local, docker, remotedocker, remote or cluster");
-  app.add_option("-n,--name", request.name, "The target's name; also of its run configuration")
-      ->type_name("NAME")
-      ->required();
-  app.add_option("-t,--type", options->type_option, "The type, as it was said to November 2017")
-      ->type_name("TYPE");
-  app.add_flag("--cluster", options->cluster, "The same as --type cluster, as said in mid-2017");
-  app.add_option("-a,--address", request.address,
-                 "IP address or name of the machine, HOST:PORT, or a name of ~/.ssh/config")
-      ->type_name("HOST");
-  app.add_option("--port", options->port, "Port of its SSH server")
-      ->check(CLI::Range(1, 65535))
-      ->type_name("PORT");
-  app.add_option("-u,--username", request.username,
-                 "User on that machine; else the one of ~/.ssh/config, or yours")
-      ->type_name("USER");
-  DeclareLogin(app, options);
-  app.add_option(
-         "--setup", request.setup,
-         "A shell line there before everything else, as `module load cuda` (may be repeated)")
-      ->type_name("LINE")
-      ->allow_extra_args(false);
-  app.add_option("--python", request.python, "pythonLocation of a local or remote target")
-      ->type_name("PATH");
-  app.add_option("--framework", request.framework,
-                 "Python or PySpark (Python here, PySpark on other machines, as it was)")
-      ->type_name("NAME");
-  app.add_flag("--force", request.force, "Overwrite files of that name");
+  table.Add("TYPE", &options->type_word, "local, docker, remotedocker, remote or cluster");
+  table.Add("-n,--name", &request.name, "The target's name; also of its run configuration")
+      .Type("NAME")
+      .Required();
+  table.Add("-t,--type", &options->type_option, "The type, as it was said to November 2017")
+      .Type("TYPE");
+  table.Flag("--cluster", &options->cluster, "The same as --type cluster, as said in mid-2017");
+  table
+      .Add("-a,--address", &request.address,
+           "IP address or name of the machine, HOST:PORT, or a name of ~/.ssh/config")
+      .Type("HOST");
+  table.Add("--port", &options->port, "Port of its SSH server").Between(1, 65535).Type("PORT");
+  table
+      .Add("-u,--username", &request.username,
+           "User on that machine; else the one of ~/.ssh/config, or yours")
+      .Type("USER");
+  DeclareLogin(table, options);
+  table
+      .Add("--setup", &request.setup,
+           "A shell line there before everything else, as `module load cuda` (may be repeated)")
+      .Type("LINE")
+      .OneEach();
+  table.Add("--python", &request.python, "pythonLocation of a local or remote target").Type("PATH");
+  table
+      .Add("--framework", &request.framework,
+           "Python or PySpark (Python here, PySpark on other machines, as it was)")
+      .Type("NAME");
+  table.Flag("--force", &request.force, "Overwrite files of that name");
 }
 
 }  // namespace
@@ -413,9 +414,9 @@ Command ComputeTargetAttachCommand() {
        "--host-key SHA256:…",
        "tenon computetarget attach --name my_dsvm --address 203.0.113.7 --username me --type "
        "remotedocker"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
         auto options = std::make_shared<AttachOptions>();
-        DeclareAttach(app, options.get());
+        DeclareAttach(table, options.get());
         return [options](Session& session) { return DoAttach(session, *options); };
       }};
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `computetarget test`: can the machine be reached, and what does it offer now?
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/target_host.h"
 #include "project/types.h"
@@ -77,15 +77,14 @@ Command ComputeTargetTestCommand() {
           "shows another host key.",
           {"tenon computetarget test my_dsvm", "tenon computetarget test my_dsvm --json",
            "tenon computetarget test my_dsvm --accept-host-key"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<TestOptions>();
-            app.add_option("NAME,-n,--name", options->name, "The target")->required();
-            AddHostKeyOptions(app, &options->host_key);
-            app.add_flag("--password-stdin", options->password_from_input,
-                         "Read the password from standard input and store it");
-            app.add_option("--private-key-file", options->key_file,
-                           "Log in with this key from now on")
-                ->type_name("FILE");
+            table.Add("NAME,-n,--name", &options->name, "The target").Required();
+            AddHostKeyOptions(table, &options->host_key);
+            table.Flag("--password-stdin", &options->password_from_input,
+                       "Read the password from standard input and store it");
+            table.Add("--private-key-file", &options->key_file, "Log in with this key from now on")
+                .Type("FILE");
             return [options](Session& session) { return Test(session, *options); };
           }};
 }

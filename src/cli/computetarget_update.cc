@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changes to targets that are there: update. What is known about a machine stays with it when its
 // address changes.
-#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/target_host.h"
 #include "project/target.h"
@@ -20,7 +20,7 @@ using Values = std::vector<std::pair<std::string, std::optional<std::string>>>;
 struct UpdateOptions {
   std::string name;
   std::map<std::string, std::string> values;  // by key, for the parser
-  std::vector<std::pair<std::string, CLI::Option*>> keys;
+  std::vector<std::pair<std::string, const Option*>> keys;
   std::vector<std::string> unset;
 };
 
@@ -89,7 +89,7 @@ Status TakeAlong(Session& session, const project::Project& project, const std::s
 Result<int> Update(Session& session, const UpdateOptions& options) {
   Values values;
   for (const auto& [key, option] : options.keys) {
-    if (option->count() > 0) values.emplace_back(key, options.values.at(key));
+    if (option->given()) values.emplace_back(key, options.values.at(key));
   }
   for (const std::string& key : options.unset) values.emplace_back(key, std::nullopt);
   if (values.empty()) {
@@ -119,9 +119,9 @@ Command ComputeTargetUpdateCommand() {
       {"tenon computetarget update my_dsvm --nvidiaDocker true",
        "tenon computetarget update my_dsvm --address 203.0.113.8 --username me",
        "tenon computetarget update my_dsvm --unset password"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
         auto options = std::make_shared<UpdateOptions>();
-        app.add_option("NAME,-n,--name", options->name, "The target")->required();
+        table.Add("NAME,-n,--name", &options->name, "The target").Required();
         for (const project::Key& key : project::TargetKeys()) {
           const std::string name(key.name);
           if (name == "cluster" || name == "native") continue;  // of the oldest files
@@ -130,15 +130,15 @@ Command ComputeTargetUpdateCommand() {
             continue;
           }
           const bool boolean = key.expected == project::Expected::kBool;
-          CLI::Option* option =
-              app.add_option("--" + name, options->values[name], "New value of " + name)
-                  ->type_name(boolean ? "true|false" : "TEXT")
-                  ->ignore_case();
-          options->keys.emplace_back(name, option);
+          const Option& option =
+              table.Add("--" + name, &options->values[name], "New value of " + name)
+                  .Type(boolean ? "true|false" : "TEXT")
+                  .AnyCase();
+          options->keys.emplace_back(name, &option);
         }
-        app.add_option("--unset", options->unset, "Take this key away (may be repeated)")
-            ->type_name("KEY")
-            ->allow_extra_args(false);
+        table.Add("--unset", &options->unset, "Take this key away (may be repeated)")
+            .Type("KEY")
+            .OneEach();
         return [options](Session& session) { return Update(session, *options); };
       }};
 }

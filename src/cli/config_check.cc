@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "project/check.h"
 
@@ -82,7 +82,7 @@ Command ConfigCheckCommand() {
           "what is wrong, where, and what to write instead. Nothing is changed and no machine is "
           "contacted. Exit code 1 when there is an error, else 0.",
           {"tenon config check", "tenon config check --json"},
-          [](CLI::App&, const std::vector<std::string>&) -> Action {
+          [](OptionTable&, const std::vector<std::string>&) -> Action {
             return [](Session& session) { return Act(session); };
           }};
 }

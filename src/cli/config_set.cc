@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "project/config_set.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
+#include "cli/options.h"
 #include "cli/print.h"
 
 namespace tenon::cli {
@@ -14,12 +14,12 @@ namespace {
 
 struct Options {
   std::string key, value, run_configuration, target;
-  CLI::Option* value_given = nullptr;
+  const Option* value_given = nullptr;
   bool unset = false;
 };
 
 Result<int> Act(Session& session, const Options& options) {
-  const bool value_given = options.value_given->count() > 0;
+  const bool value_given = options.value_given->given();
   if (options.unset && value_given) {
     return Invalid("--unset takes no value")
         .WithHint("`tenon config set --unset " + options.key + "`");
@@ -53,18 +53,20 @@ Command ConfigSetCommand() {
            "tenon config set EnvironmentVariables.EPOCHS 20",
            "tenon config set baseDockerImage ubuntu:22.04 --target docker",
            "tenon config set --unset nvidiaDocker --target my_dsvm"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("KEY", options->key, "The setting, as the file spells it")->required();
+            table.Add("KEY", &options->key, "The setting, as the file spells it").Required();
             options->value_given =
-                app.add_option("VALUE", options->value, "Its new value; `null` for none");
-            app.add_option("-c,--run-configuration", options->run_configuration,
-                           "The run configuration (local)")
-                ->type_name("NAME");
-            app.add_option("-t,--target", options->target,
-                           "The target, instead of the one the run configuration names")
-                ->type_name("NAME");
-            app.add_flag("--unset", options->unset, "Take the key away");
+                &table.Add("VALUE", &options->value, "Its new value; `null` for none");
+            table
+                .Add("-c,--run-configuration", &options->run_configuration,
+                     "The run configuration (local)")
+                .Type("NAME");
+            table
+                .Add("-t,--target", &options->target,
+                     "The target, instead of the one the run configuration names")
+                .Type("NAME");
+            table.Flag("--unset", &options->unset, "Take the key away");
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

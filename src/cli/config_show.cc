@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/command.h"
@@ -42,9 +41,9 @@ Command ConfigShowCommand() {
           "configuration, then the target, then defaults. Passwords are never shown.",
           {"tenon config show", "tenon config show -c my_dsvm", "tenon config show -t docker",
            "tenon config show -c local --json"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<RequestOptions>();
-            AddTargetOptions(app, options.get());
+            AddTargetOptions(table, options.get());
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

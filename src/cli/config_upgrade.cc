@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "project/upgrade.h"
 
@@ -213,19 +213,20 @@ Command ConfigUpgradeCommand() {
       {"tenon config upgrade", "tenon config upgrade --dry-run",
        "tenon config upgrade -c my_dsvm --yes", "tenon config upgrade --yes --suggestions",
        "tenon config upgrade --modern"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
         auto options = std::make_shared<Options>();
-        app.add_option("-c,--run-configuration", options->run_configuration,
-                       "Only the files of this run configuration")
-            ->type_name("NAME");
-        app.add_flag("--modern", options->modern,
-                     "Today's stack instead: Python 3.12, TensorFlow 2; scripts may need changes");
-        app.add_flag("-y,--yes", options->yes, "Make the changes without asking");
-        app.add_flag("--dry-run", options->dry_run, "Change nothing, show what would change");
-        auto* suggestions = app.add_flag("--suggestions", options->suggestions,
+        table
+            .Add("-c,--run-configuration", &options->run_configuration,
+                 "Only the files of this run configuration")
+            .Type("NAME");
+        table.Flag("--modern", &options->modern,
+                   "Today's stack instead: Python 3.12, TensorFlow 2; scripts may need changes");
+        table.Flag("-y,--yes", &options->yes, "Make the changes without asking");
+        table.Flag("--dry-run", &options->dry_run, "Change nothing, show what would change");
+        Option& suggestions = table.Flag("--suggestions", &options->suggestions,
                                          "Take suggestions as changes like the others");
-        app.add_flag("--no-suggestions", options->no_suggestions, "Leave suggestions out")
-            ->excludes(suggestions);
+        table.Flag("--no-suggestions", &options->no_suggestions, "Leave suggestions out")
+            .Excludes(suggestions);
         return [options](Session& session) { return Act(session, *options); };
       }};
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 
@@ -8,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/config_files.h"
 #include "cli/host_name.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/terminal_reporter.h"
 #include "engine/data.h"
@@ -189,13 +189,13 @@ Command CpCommand() {
       "stopped.",
       {"tenon cp last:outputs/model.bin .", "tenon cp 12:logs ~/logs-of-12",
        "tenon cp weights.bin my_dsvm:models/", "tenon cp my_dsvm:results ."},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
         struct Options {
           std::string source, destination;
         };
         auto options = std::make_shared<Options>();
-        app.add_option("SRC", options->source, "What: a path, RUN:PATH or TARGET:PATH")->required();
-        app.add_option("DST", options->destination, "Where to")->required();
+        table.Add("SRC", &options->source, "What: a path, RUN:PATH or TARGET:PATH").Required();
+        table.Add("DST", &options->destination, "Where to").Required();
         return [options](Session& session) {
           return Act(session, options->source, options->destination);
         };

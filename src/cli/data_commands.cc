@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data sets in the shared folder of a target: put, list, get, remove.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/file.h"
@@ -8,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/config_files.h"
 #include "cli/host_name.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/terminal_reporter.h"
 #include "engine/data.h"
@@ -22,9 +22,9 @@ struct Options {
   bool force = false, yes = false;
 };
 
-void AddTarget(CLI::App& app, Options* options) {
-  app.add_option("-t,--target", options->target, "The target whose shared folder it is (local)")
-      ->type_name("NAME");
+void AddTarget(OptionTable& table, Options* options) {
+  table.Add("-t,--target", &options->target, "The target whose shared folder it is (local)")
+      .Type("NAME");
 }
 
 json::Object ToJson(const engine::Moved& moved, const std::string& name) {
@@ -167,22 +167,22 @@ Result<int> Remove(Session& session, const Options& options) {
 }  // namespace
 
 Command DataPutCommand() {
-  return {{{"data", "put"}},
-          "Bring a folder of data to a target, for all runs of the project",
-          "It lands in the project's shared folder there "
-          "($AZUREML_NATIVE_SHARE_DIRECTORY/NAME), and every run records its fingerprint. Only "
-          "files that are not there yet are sent; a put that was cut off goes on where it stopped. "
-          "Put again, it holds what DIR holds: files that are gone from DIR go away there too. "
-          "Symlinks to files are sent as files; empty folders are not kept.",
-          {"tenon data put ~/faces -t my_dsvm", "tenon data put images -t my_dsvm --name faces"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto options = std::make_shared<Options>();
-            app.add_option("DIR", options->folder, "The folder")->required();
-            AddTarget(app, options.get());
-            app.add_option("--name", options->name, "What it is called (the folder's name)")
-                ->type_name("NAME");
-            return [options](Session& session) { return Put(session, *options); };
-          }};
+  return {
+      {{"data", "put"}},
+      "Bring a folder of data to a target, for all runs of the project",
+      "It lands in the project's shared folder there "
+      "($AZUREML_NATIVE_SHARE_DIRECTORY/NAME), and every run records its fingerprint. Only "
+      "files that are not there yet are sent; a put that was cut off goes on where it stopped. "
+      "Put again, it holds what DIR holds: files that are gone from DIR go away there too. "
+      "Symlinks to files are sent as files; empty folders are not kept.",
+      {"tenon data put ~/faces -t my_dsvm", "tenon data put images -t my_dsvm --name faces"},
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
+        auto options = std::make_shared<Options>();
+        table.Add("DIR", &options->folder, "The folder").Required();
+        AddTarget(table, options.get());
+        table.Add("--name", &options->name, "What it is called (the folder's name)").Type("NAME");
+        return [options](Session& session) { return Put(session, *options); };
+      }};
 }
 
 Command DataListCommand() {
@@ -190,9 +190,9 @@ Command DataListCommand() {
           "List the data sets of a target",
           "",
           {"tenon data list -t my_dsvm", "tenon data list -t my_dsvm --json"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            AddTarget(app, options.get());
+            AddTarget(table, options.get());
             return [options](Session& session) { return List(session, *options); };
           }};
 }
@@ -202,12 +202,12 @@ Command DataGetCommand() {
           "Bring a data set back from a target",
           "",
           {"tenon data get faces -t my_dsvm", "tenon data get faces ~/copy -t my_dsvm"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("NAME", options->name, "The data set")->required();
-            app.add_option("DIR", options->folder, "Where to (a folder of its name)");
-            AddTarget(app, options.get());
-            app.add_flag("--force", options->force, "Write into a folder that is not empty");
+            table.Add("NAME", &options->name, "The data set").Required();
+            table.Add("DIR", &options->folder, "Where to (a folder of its name)");
+            AddTarget(table, options.get());
+            table.Flag("--force", &options->force, "Write into a folder that is not empty");
             return [options](Session& session) { return Get(session, *options); };
           }};
 }
@@ -217,11 +217,11 @@ Command DataRemoveCommand() {
           "Remove a data set from a target",
           "Files in its folder that no `data put` has brought stay. Asks first.",
           {"tenon data remove faces -t my_dsvm"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("NAME", options->name, "The data set")->required();
-            AddTarget(app, options.get());
-            app.add_flag("-y,--yes", options->yes, "Don't ask");
+            table.Add("NAME", &options->name, "The data set").Required();
+            AddTarget(table, options.get());
+            table.Flag("-y,--yes", &options->yes, "Don't ask");
             return [options](Session& session) { return Remove(session, *options); };
           }};
 }

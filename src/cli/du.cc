@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/terminal_reporter.h"
 #include "engine/space.h"
@@ -92,10 +92,9 @@ Command DuCommand() {
           "Show how much disk space the record takes, and the largest runs",
           "`tenon gc` gives back what nothing needs any more.",
           {"tenon du", "tenon du -n 50", "tenon du --json"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("-n,--limit", options->limit, "So many of the largest runs (10)")
-                ->type_name("N");
+            table.Add("-n,--limit", &options->limit, "So many of the largest runs (10)").Type("N");
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

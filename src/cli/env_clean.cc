@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -8,6 +7,7 @@
 #include "cli/config_files.h"
 #include "cli/env_name.h"
 #include "cli/host_name.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/watch.h"
 #include "engine/environments.h"
@@ -136,17 +136,16 @@ Command EnvCleanCommand() {
       "first; without a terminal to ask on, --yes or --dry-run is needed.",
       {"tenon env clean 3f9a1c", "tenon env clean --unused-for 30d --yes",
        "tenon env clean --all --dry-run", "tenon env clean -t my_dsvm --all"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
         auto options = std::make_shared<Options>();
-        app.add_option("KEY", options->names, "Keys, or beginnings of keys");
-        app.add_option("--unused-for", options->unused_for,
-                       "Those that no run has used for so long")
-            ->type_name("TIME");
-        app.add_option("-t,--target", options->target, "On the machine of this target (here)")
-            ->type_name("NAME");
-        app.add_flag("--all", options->all, "All of them");
-        app.add_flag("--dry-run", options->dry_run, "Remove nothing, say what would go");
-        app.add_flag("-y,--yes", options->yes, "Don't ask");
+        table.Add("KEY", &options->names, "Keys, or beginnings of keys");
+        table.Add("--unused-for", &options->unused_for, "Those that no run has used for so long")
+            .Type("TIME");
+        table.Add("-t,--target", &options->target, "On the machine of this target (here)")
+            .Type("NAME");
+        table.Flag("--all", &options->all, "All of them");
+        table.Flag("--dry-run", &options->dry_run, "Remove nothing, say what would go");
+        table.Flag("-y,--yes", &options->yes, "Don't ask");
         return [options](Session& session) { return Act(session, *options); };
       }};
 }

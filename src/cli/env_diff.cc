@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/env_name.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "engine/environments.h"
 
@@ -101,10 +101,10 @@ Command EnvDiffCommand() {
           "Show which packages differ between two environments",
           "Each is a run (what it really had is recorded with it) or the key of an environment.",
           {"tenon env diff 12 15", "tenon env diff 12 last", "tenon env diff 3f9a1c 77b0e2 --json"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("BEFORE", options->before, "Run or key")->required();
-            app.add_option("AFTER", options->after, "Run or key")->required();
+            table.Add("BEFORE", &options->before, "Run or key").Required();
+            table.Add("AFTER", &options->after, "Run or key").Required();
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/clock.h"
@@ -7,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/env_name.h"
 #include "cli/host_name.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "engine/environments.h"
 
@@ -56,18 +56,18 @@ Result<int> Act(Session& session, const std::string& target) {
 }  // namespace
 
 Command EnvListCommand() {
-  return {{{"env", "list"}},
-          "List the environments that were made on a machine, newest use first",
-          "Each is made once, for all runs that ask for the same packages on the same base, and "
-          "kept until `tenon env clean` removes it.",
-          {"tenon env list", "tenon env list -t my_dsvm", "tenon env list --json",
-           "tenon env list --query \"[?in_use].ready.key\""},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto target = std::make_shared<std::string>();
-            app.add_option("-t,--target", *target, "On the machine of this target (here)")
-                ->type_name("NAME");
-            return [target](Session& session) { return Act(session, *target); };
-          }};
+  return {
+      {{"env", "list"}},
+      "List the environments that were made on a machine, newest use first",
+      "Each is made once, for all runs that ask for the same packages on the same base, and "
+      "kept until `tenon env clean` removes it.",
+      {"tenon env list", "tenon env list -t my_dsvm", "tenon env list --json",
+       "tenon env list --query \"[?in_use].ready.key\""},
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
+        auto target = std::make_shared<std::string>();
+        table.Add("-t,--target", target.get(), "On the machine of this target (here)").Type("NAME");
+        return [target](Session& session) { return Act(session, *target); };
+      }};
 }
 
 }  // namespace tenon::cli

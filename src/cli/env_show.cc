@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/clock.h"
@@ -7,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/env_name.h"
 #include "cli/facts.h"
+#include "cli/options.h"
 #include "cli/print.h"
 
 namespace tenon::cli {
@@ -115,9 +115,9 @@ Command EnvShowCommand() {
           "Named by its key, or by a run: then the packages are those recorded with that run. "
           "Without a name: the newest run's.",
           {"tenon env show 3f9a1c", "tenon env show last", "tenon env show 12 --json"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("NAME", options->name, "Key (or its beginning), run, or `last`");
+            table.Add("NAME", &options->name, "Key (or its beginning), run, or `last`");
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

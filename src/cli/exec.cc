@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <memory>
 
 #include "cli/command.h"
 #include "cli/config_files.h"
 #include "cli/host_name.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/run_ssh.h"
 #include "engine/runs.h"
@@ -81,14 +81,14 @@ Command ExecCommand() {
           {"tenon exec -t my_dsvm -- nvidia-smi", "tenon exec last -- nvidia-smi",
            "tenon exec 12 -- ls -l outputs",
            "tenon exec last -- python -c 'import torch; print(torch.cuda.is_available())'"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            SetUsage(app, "tenon exec [OPTIONS] RUN|TARGET [--] COMMAND [ARGUMENTS...]");
-            app.prefix_command();
-            return [&app](Session& session) -> Result<int> {
-              std::vector<std::string> words = app.remaining();
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
+            table.Usage("tenon exec [OPTIONS] RUN|TARGET [--] COMMAND [ARGUMENTS...]");
+            table.RestIsTheScripts();
+            return [&table](Session& session) -> Result<int> {
+              std::vector<std::string> words = table.rest();
               const std::string target = TakeTarget(&words);
               if (!words.empty() && words.front().starts_with("-") && words.front() != "--") {
-                return UnknownOption(app, words.front());
+                return UnknownOption(table, words.front());
               }
               std::string run;
               if (target.empty()) {
@@ -119,12 +119,12 @@ Command ShellCommand() {
           "container must have been kept with "
           "`submit --keep-on-fail`.",
           {"tenon shell", "tenon shell 12", "tenon shell -t my_dsvm"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto run = std::make_shared<std::string>("last");
             auto target = std::make_shared<std::string>();
-            app.add_option("RUN", *run,
-                           "The run: id, number, beginning of an id, or `last`; or a target");
-            app.add_option("-t,--target", *target, kTargetHelp)->type_name("NAME");
+            table.Add("RUN", run.get(),
+                      "The run: id, number, beginning of an id, or `last`; or a target");
+            table.Add("-t,--target", target.get(), kTargetHelp).Type("NAME");
             return [run, target](Session& session) {
               return target->empty() ? Enter(session, *run, {})
                                      : EnterMachine(session, *target, {});

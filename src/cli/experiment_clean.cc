@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/target_host.h"
 #include "cli/terminal_reporter.h"
@@ -134,15 +134,15 @@ Command ExperimentCleanCommand() {
           "`tenon runs delete` are for those. Asks first when on a terminal.",
           {"tenon experiment clean", "tenon experiment clean -t local --dry-run",
            "tenon experiment clean -c docker --yes"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("-t,--target", options->target, "The target (that of -c)")
-                ->type_name("NAME");
-            app.add_option("-c,--run-configuration", options->run_configuration,
-                           "The run configuration whose target is meant (local)")
-                ->type_name("NAME");
-            app.add_flag("--dry-run", options->dry_run, "Remove nothing, say what would go");
-            app.add_flag("-y,--yes", options->yes, "Don't ask");
+            table.Add("-t,--target", &options->target, "The target (that of -c)").Type("NAME");
+            table
+                .Add("-c,--run-configuration", &options->run_configuration,
+                     "The run configuration whose target is meant (local)")
+                .Type("NAME");
+            table.Flag("--dry-run", &options->dry_run, "Remove nothing, say what would go");
+            table.Flag("-y,--yes", &options->yes, "Don't ask");
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

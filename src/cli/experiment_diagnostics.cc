@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/dot_files.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/run_json.h"
 #include "cli/run_option.h"
@@ -108,9 +108,9 @@ Command ExperimentDiagnosticsCommand() {
           "run, both logs, what was asked for and what is on record. Passwords and secrets are not "
           "in it.",
           {"tenon experiment diagnostics -r last", "tenon experiment diagnostics -r 12 -t local"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto option = std::make_shared<RunOption>();
-            AddRunOption(app, option.get());
+            AddRunOption(table, option.get());
             return [option](Session& session) { return Diagnose(session, *option); };
           }};
 }
@@ -123,12 +123,12 @@ Command ExperimentReturnCommand() {
       "with --force; files the run did not leave are not touched. Files whose names begin with a "
       "dot come only with --dot-files.",
       {"tenon experiment return -r last", "tenon experiment return -r 12 -t local --force"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
         auto options = std::make_shared<ReturnOptions>();
-        AddRunOption(app, &options->run);
-        app.add_flag("--force", options->force, "Replace files that are there");
-        app.add_flag("--dot-files", options->dot_files,
-                     "Also write files whose names begin with a dot");
+        AddRunOption(table, &options->run);
+        table.Flag("--force", &options->force, "Replace files that are there");
+        table.Flag("--dot-files", &options->dot_files,
+                   "Also write files whose names begin with a dot");
         return [options](Session& session) { return Return(session, *options); };
       }};
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/file.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/request_options.h"
 #include "cli/target_host.h"
@@ -229,17 +229,18 @@ Command ExperimentPrepareCommand() {
           "the exit code of submit (125).",
           {"tenon experiment prepare -c docker", "tenon experiment prepare -c docker --refresh",
            "tenon experiment prepare -t local -c local"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            AddTargetOptions(app, &options->request);
-            AddDependencyOptions(app, &options->request);
-            app.add_flag("--refresh", options->refresh,
-                         "Make it anew, with the newest packages that the files allow");
-            app.add_option("--secret", options->secrets,
-                           "A secret that the package files name as ${NAME}: NAME, NAME=@FILE, "
-                           "NAME=$VAR")
-                ->type_name("NAME")
-                ->allow_extra_args(false);
+            AddTargetOptions(table, &options->request);
+            AddDependencyOptions(table, &options->request);
+            table.Flag("--refresh", &options->refresh,
+                       "Make it anew, with the newest packages that the files allow");
+            table
+                .Add("--secret", &options->secrets,
+                     "A secret that the package files name as ${NAME}: NAME, NAME=@FILE, "
+                     "NAME=$VAR")
+                .Type("NAME")
+                .OneEach();
             return [options](Session& session) { return Act(session, *options); };
           },
           /*starts_script=*/true};

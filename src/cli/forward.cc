@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <charconv>
 #include <memory>
@@ -21,6 +20,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/host_name.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/run_ssh.h"
 #include "cli/terminal_reporter.h"
@@ -341,14 +341,13 @@ Command ForwardCommand() {
       "printed.",
       {"tenon forward last 6006", "tenon forward 12 6006:8080 --open",
        "tenon forward -t my_dsvm 8888"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
         auto options = std::make_shared<Options>();
-        SetUsage(app, "tenon forward [OPTIONS] RUN PORT[:LOCAL]");
-        app.add_option("RUN", options->words, "The run (left out with -t), then PORT or PORT:LOCAL")
-            ->required();
-        app.add_option("-t,--target", options->target, "A machine instead of a run")
-            ->type_name("NAME");
-        app.add_flag("--open", options->open, "Open the address in the browser");
+        table.Usage("tenon forward [OPTIONS] RUN PORT[:LOCAL]");
+        table.Add("RUN", &options->words, "The run (left out with -t), then PORT or PORT:LOCAL")
+            .Required();
+        table.Add("-t,--target", &options->target, "A machine instead of a run").Type("NAME");
+        table.Flag("--open", &options->open, "Open the address in the browser");
         return [options](Session& session) { return Act(session, *options); };
       }};
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/terminal_reporter.h"
 #include "cli/watch.h"
@@ -65,20 +65,20 @@ Result<int> Act(Session& session, const Options& options) {
 }  // namespace
 
 Command GcCommand() {
-  return {{{"gc"}},
-          "Give back disk space that nothing needs any more",
-          "Removes files that no recorded run names, run directories of failed runs after 7 days, "
-          "containers of runs that are over, and what killed submits left. A run that is going on "
-          "is never touched, and outputs that were not collected are kept.",
-          {"tenon gc", "tenon gc --dry-run", "tenon gc --keep-work 1d"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto options = std::make_shared<Options>();
-            app.add_flag("--dry-run", options->dry_run, "Remove nothing, say what would go");
-            app.add_option("--keep-work", options->keep_work,
-                           "Keep run directories younger than this (7d)")
-                ->type_name("TIME");
-            return [options](Session& session) { return Act(session, *options); };
-          }};
+  return {
+      {{"gc"}},
+      "Give back disk space that nothing needs any more",
+      "Removes files that no recorded run names, run directories of failed runs after 7 days, "
+      "containers of runs that are over, and what killed submits left. A run that is going on "
+      "is never touched, and outputs that were not collected are kept.",
+      {"tenon gc", "tenon gc --dry-run", "tenon gc --keep-work 1d"},
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
+        auto options = std::make_shared<Options>();
+        table.Flag("--dry-run", &options->dry_run, "Remove nothing, say what would go");
+        table.Add("--keep-work", &options->keep_work, "Keep run directories younger than this (7d)")
+            .Type("TIME");
+        return [options](Session& session) { return Act(session, *options); };
+      }};
 }
 
 }  // namespace tenon::cli

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/dot_files.h"
 #include "cli/holds_project.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/run_option.h"
 #include "cli/terminal_reporter.h"
@@ -82,15 +82,14 @@ Command HistoryDownloadCommand() {
       "now; if that fails, the exit code is not 0.",
       {"tenon history download -r last -d results",
        "tenon history download -r 12 -d results --artifact outputs/model.json --overwrite"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
         auto options = std::make_shared<Options>();
-        AddRunOption(app, &options->run);
-        app.add_option("-d,--directory", options->folder, "The folder; made if needed")
-            ->type_name("DIR");
-        app.add_option("-a,--artifact", options->artifact, "Only this artifact")->type_name("PATH");
-        app.add_flag("--overwrite", options->overwrite, "Replace files that are there");
-        app.add_flag("--dot-files", options->dot_files,
-                     "In a project's folder, also write files whose names begin with a dot");
+        AddRunOption(table, &options->run);
+        table.Add("-d,--directory", &options->folder, "The folder; made if needed").Type("DIR");
+        table.Add("-a,--artifact", &options->artifact, "Only this artifact").Type("PATH");
+        table.Flag("--overwrite", &options->overwrite, "Replace files that are there");
+        table.Flag("--dot-files", &options->dot_files,
+                   "In a project's folder, also write files whose names begin with a dot");
         return [options](Session& session) { return Act(session, *options); };
       }};
 }

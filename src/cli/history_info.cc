@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/command.h"
 #include "cli/members.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/run_json.h"
 #include "cli/run_option.h"
@@ -42,12 +42,11 @@ Command HistoryInfoCommand() {
       {"tenon history info -r myproject_1521077190506",
        "tenon history info -r last --artifact driver_log",
        "tenon history info -r 12 --artifact outputs/model.json > model.json"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
         auto options = std::make_shared<Options>();
-        AddRunOption(app, &options->run);
-        app.add_option("-a,--artifact,--artifacts", options->artifact,
-                       "Print this artifact instead")
-            ->type_name("PATH");
+        AddRunOption(table, &options->run);
+        table.Add("-a,--artifact,--artifacts", &options->artifact, "Print this artifact instead")
+            .Type("PATH");
         return [options](Session& session) { return Act(session, *options); };
       }};
 }

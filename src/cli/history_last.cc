@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 
 #include "cli/command.h"
 #include "cli/members.h"
@@ -13,7 +12,7 @@ Command HistoryLastCommand() {
           "Show the details of the newest run",
           "",
           {"tenon history last", "tenon history last -o json"},
-          [](CLI::App&, const std::vector<std::string>&) -> Action {
+          [](OptionTable&, const std::vector<std::string>&) -> Action {
             return [](Session& session) -> Result<int> {
               TENON_TRY(const journal::RunView run, RunOption().Get(session, "last"));
               PrintMembers(session, RunToJson(run));

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 
 #include "base/text.h"
 #include "cli/command.h"
@@ -39,7 +38,7 @@ Command HistoryRebuildCommand() {
           "The journals are the record; the index only finds things in them fast. Nothing is lost. "
           "Exit code 1: some run can't be read; the others are in the index.",
           {"tenon history rebuild"},
-          [](CLI::App&, const std::vector<std::string>&) -> Action { return Act; }};
+          [](OptionTable&, const std::vector<std::string>&) -> Action { return Act; }};
 }
 
 }  // namespace tenon::cli

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
 #include "cli/host_name.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/terminal_reporter.h"
 #include "cli/watch.h"
@@ -120,20 +120,21 @@ Command HostCleanCommand() {
       "stay; `tenon data remove` removes one. Asks first.",
       {"tenon host clean my_dsvm --dry-run", "tenon host clean my_dsvm --older-than 1d --yes",
        "tenon host clean my_dsvm --all --environments"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
         auto options = std::make_shared<Options>();
-        app.add_option("TARGET", options->host,
-                       "A target of this project, a name of `host list`, or an id")
-            ->required();
-        app.add_option("--older-than", options->older_than, "Runs that ended longer ago (7d)")
-            ->type_name("TIME");
-        app.add_flag("--all", options->all, "Runs of any age");
-        app.add_flag("--environments", options->environments,
-                     "Environments and images too; the next run makes its own again");
-        app.add_flag("--force", options->force,
-                     "Also runs of other clients and outputs that nobody has fetched");
-        app.add_flag("--dry-run", options->dry_run, "Remove nothing, say what would go");
-        app.add_flag("-y,--yes", options->yes, "Don't ask");
+        table
+            .Add("TARGET", &options->host,
+                 "A target of this project, a name of `host list`, or an id")
+            .Required();
+        table.Add("--older-than", &options->older_than, "Runs that ended longer ago (7d)")
+            .Type("TIME");
+        table.Flag("--all", &options->all, "Runs of any age");
+        table.Flag("--environments", &options->environments,
+                   "Environments and images too; the next run makes its own again");
+        table.Flag("--force", &options->force,
+                   "Also runs of other clients and outputs that nobody has fetched");
+        table.Flag("--dry-run", &options->dry_run, "Remove nothing, say what would go");
+        table.Flag("-y,--yes", &options->yes, "Don't ask");
         return [options](Session& session) { return Act(session, *options); };
       }};
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/host_name.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "engine/idle.h"
 
@@ -67,13 +67,14 @@ Command HostIdleCommand() {
           "ends. A run, a process on a GPU and a login of anybody keep the machine on; they are "
           "named. Without `whenIdle` there is none: the next submit ends it.",
           {"tenon host idle my_dsvm", "tenon host idle my_dsvm --stop"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("TARGET", options->host,
-                           "A target of this project, a name of `host list`, or an id")
-                ->required();
-            app.add_flag("--start", options->start, "Have it watched from now on");
-            app.add_flag("--stop", options->stop, "End the watcher; the machine stays on");
+            table
+                .Add("TARGET", &options->host,
+                     "A target of this project, a name of `host list`, or an id")
+                .Required();
+            table.Flag("--start", &options->start, "Have it watched from now on");
+            table.Flag("--stop", &options->stop, "End the watcher; the machine stays on");
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -7,6 +6,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/host_name.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "engine/idle.h"
 #include "engine/runs.h"
@@ -140,9 +140,9 @@ Command HostListCommand() {
           "since\" is when the last run on it ended: a rented machine that is on costs money all "
           "the same.",
           {"tenon host list", "tenon host list --look", "tenon host list --json"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto look = std::make_shared<bool>(false);
-            app.add_flag("--look", *look, "Ask each machine, one after the other");
+            table.Flag("--look", look.get(), "Ask each machine, one after the other");
             return [look](Session& session) { return Act(session, *look); };
           }};
 }

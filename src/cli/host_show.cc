@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/host_name.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/target_host.h"
 #include "engine/idle.h"
@@ -141,22 +141,22 @@ Result<int> Act(Session& session, const Options& options) {
 }  // namespace
 
 Command HostShowCommand() {
-  return {
-      {{"host", "show"}},
-      "Show what a machine offers, and what Tenon keeps on it",
-      "Goes and looks. `tenon host clean` gives space back.",
-      {"tenon host show my_dsvm", "tenon host show my_dsvm --probe",
-       "tenon host show my_dsvm --query kept"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
-        auto options = std::make_shared<Options>();
-        app.add_option("TARGET", options->host,
-                       "A target of this project, a name of `host list`, or an id")
-            ->required();
-        app.add_flag("--probe", options->probe,
-                     "Find out again what it offers: engines, GPU, Pythons");
-        app.add_option("-n,--limit", options->limit, "So many of its runs (10)")->type_name("N");
-        return [options](Session& session) { return Act(session, *options); };
-      }};
+  return {{{"host", "show"}},
+          "Show what a machine offers, and what Tenon keeps on it",
+          "Goes and looks. `tenon host clean` gives space back.",
+          {"tenon host show my_dsvm", "tenon host show my_dsvm --probe",
+           "tenon host show my_dsvm --query kept"},
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<Options>();
+            table
+                .Add("TARGET", &options->host,
+                     "A target of this project, a name of `host list`, or an id")
+                .Required();
+            table.Flag("--probe", &options->probe,
+                       "Find out again what it offers: engines, GPU, Pythons");
+            table.Add("-n,--limit", &options->limit, "So many of its runs (10)").Type("N");
+            return [options](Session& session) { return Act(session, *options); };
+          }};
 }
 
 }  // namespace tenon::cli

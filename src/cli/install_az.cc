@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <memory>
 
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "cli/az.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 
 namespace tenon::cli {
@@ -80,10 +80,10 @@ Command InstallAzCommand() {
           "carried out by tenon and print JSON; everything else is passed on to the next az on the "
           "PATH, if there is one. DIR has to come before that one's folder.",
           {"tenon install-az ~/.local/bin", "az ml history list -o table"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("DIR", options->folder, "The folder; made if needed")->required();
-            app.add_flag("--force", options->force, "Replace a program az that is not tenon's");
+            table.Add("DIR", &options->folder, "The folder; made if needed").Required();
+            table.Flag("--force", &options->force, "Replace a program az that is not tenon's");
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

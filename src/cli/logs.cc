@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/terminal_reporter.h"
 #include "engine/artifacts.h"
@@ -95,17 +95,17 @@ Command LogsCommand() {
           "Show what a run's script printed",
           "Without -f: what is there now. Standard output and error of the script go to ours.",
           {"tenon logs", "tenon logs -f 12", "tenon logs last --raw stdout > out.txt"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("RUN", options->run,
-                           "The run: id, number, beginning of an id, or `last`");
-            app.add_flag("-f,--follow", options->follow,
-                         "Go on until the run ends; Ctrl-C stops watching only");
-            app.add_option("--raw", options->raw,
-                           "The script's exact bytes on standard output: stdout, stderr, both")
-                ->check(CLI::IsMember({"stdout", "stderr", "both"}))
-                ->type_name("WHICH");
-            app.add_flag("--timestamps", options->timestamps, "Put the time before each line");
+            table.Add("RUN", &options->run, "The run: id, number, beginning of an id, or `last`");
+            table.Flag("-f,--follow", &options->follow,
+                       "Go on until the run ends; Ctrl-C stops watching only");
+            table
+                .Add("--raw", &options->raw,
+                     "The script's exact bytes on standard output: stdout, stderr, both")
+                .OneOf({"stdout", "stderr", "both"})
+                .Type("WHICH");
+            table.Flag("--timestamps", &options->timestamps, "Put the time before each line");
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/file.h"
@@ -7,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/man_page.h"
+#include "cli/options.h"
 #include "cli/print.h"
 
 namespace tenon::cli {
@@ -40,9 +40,9 @@ Command ManCommand() {
           "One page for tenon and one for each command. `man` finds them when the folder is "
           "share/man/man1 beside the bin that is on the PATH.",
           {"tenon man ~/.local/share/man/man1", "man tenon-submit"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto folder = std::make_shared<std::string>();
-            app.add_option("DIR", *folder, "The folder; made if needed")->required();
+            table.Add("DIR", folder.get(), "The folder; made if needed").Required();
             return [folder](Session& session) { return Act(session, *folder); };
           }};
 }

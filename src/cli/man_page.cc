@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/man_page.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/text.h"
+#include "cli/command_tree.h"
+#include "cli/parser.h"
 #include "version.h"
 
 namespace tenon::cli {
@@ -35,51 +36,34 @@ std::string Head(const std::string& name, const std::string& summary) {
          ManText(summary) + "\n";
 }
 
-std::string UsageOf(const CLI::App& app) {
-  std::string before;
-  for (const CLI::App* a = app.get_parent(); a; a = a->get_parent()) {
-    before = a->get_name() + (before.empty() ? "" : " " + before);
-  }
-  for (const std::string& line : Split(app.help(before), '\n')) {
-    if (line.starts_with("Usage: ")) return line.substr(7);
-  }
-  return app.get_name();
-}
-
-std::string Synopsis(const CLI::App& app, const std::string& said) {
-  const std::string usage = UsageOf(app);
+std::string Synopsis(const CommandNode& node, const std::string& said) {
+  const std::string usage = UsageLine(node);
   const std::string_view rest =
       usage.starts_with(said) ? std::string_view(usage).substr(said.size()) : usage;
   return ".SH SYNOPSIS\n" + Bold(said) + " " + ManText(Trim(rest)) + "\n";
 }
 
-// "{json,jsonc}" behind the name of a type is the parser's; the description says it in words.
-std::string TypeOf(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  return type.substr(0, type.find(':'));
-}
-
-std::string OptionItem(const CLI::Option& option) {
+std::string OptionItem(const Option& option) {
   std::string names;
-  if (option.nonpositional()) {
-    for (const std::string& name : option.get_snames()) {
+  if (option.is_option()) {
+    for (const std::string& name : option.short_names()) {
       names += (names.empty() ? "" : ", ") + Bold("-" + name);
     }
-    for (const std::string& name : option.get_lnames()) {
+    for (const std::string& name : option.long_names()) {
       names += (names.empty() ? "" : ", ") + Bold("--" + name);
     }
-    if (option.get_items_expected_max() > 0) names += " " + Italic(TypeOf(option));
+    if (option.takes_value()) names += " " + Italic(option.type());
   } else {
-    names = Italic(option.get_name(true));
+    names = Italic(option.argument());
   }
-  return ".TP\n" + names + "\n" + ManText(option.get_description()) + "\n";
+  return ".TP\n" + names + "\n" + ManText(option.help()) + "\n";
 }
 
-std::string OptionItems(const CLI::App& app, bool global) {
+std::string OptionItems(const CommandNode& node, bool global) {
   std::string arguments, options;
-  for (const CLI::Option* option : app.get_options()) {
-    if ((option->get_group() == "Global options") != global) continue;
-    (option->nonpositional() ? options : arguments) += OptionItem(*option);
+  for (const Option& option : node.options.options()) {
+    if (option.global() != global) continue;
+    (option.is_option() ? options : arguments) += OptionItem(option);
   }
   return arguments + options;
 }
@@ -119,10 +103,10 @@ constexpr std::string_view kFiles =
 
 std::string PageName(const Command& command) { return "tenon-" + Join(command.words[0], "-"); }
 
-std::string RootPage(const CLI::App& root, const std::vector<Command>& commands) {
+std::string RootPage(const CommandNode& root, const std::vector<Command>& commands) {
   std::string page = Head("tenon", "run Python projects and keep a record of every run");
   page += ".SH SYNOPSIS\n" + Bold("tenon") + " " + Italic("COMMAND") +
-          " [OPTIONS]\n.SH DESCRIPTION\n" + Paragraph(root.get_description());
+          " [OPTIONS]\n.SH DESCRIPTION\n" + Paragraph(root.description);
   page += "Every command has a page of its own, and says the same with\n" + Bold("--help") + ".\n";
   page += ".SH COMMANDS\n";
   for (const Command& command : commands) {
@@ -130,8 +114,7 @@ std::string RootPage(const CLI::App& root, const std::vector<Command>& commands)
             ManText(command.summary + ".") + "\n";
   }
   page += ".SH OPTIONS OF EVERY COMMAND\n";
-  const auto any = root.get_subcommands([](const CLI::App*) { return true; });
-  if (!any.empty()) page += OptionItems(*any.front(), true);
+  if (!root.children.empty()) page += OptionItems(*root.children.front(), true);
   page += std::string(kExitCodes) + std::string(kFiles) + ".SH SEE ALSO\n";
   for (size_t i = 0; i < commands.size(); ++i) {
     page +=
@@ -140,25 +123,23 @@ std::string RootPage(const CLI::App& root, const std::vector<Command>& commands)
   return page;
 }
 
-const CLI::App* Find(const CLI::App& root, const std::vector<std::string>& words) {
-  const CLI::App* app = &root;
+const CommandNode* Find(const CommandNode& root, const std::vector<std::string>& words) {
+  const CommandNode* node = &root;
   for (const std::string& word : words) {
-    const auto found =
-        app->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
-    if (found.empty()) return nullptr;
-    app = found.front();
+    node = node->Find(word);
+    if (!node) return nullptr;
   }
-  return app;
+  return node;
 }
 
-std::string CommandPage(const CLI::App& app, const Command& command) {
+std::string CommandPage(const CommandNode& node, const Command& command) {
   const std::string said = "tenon " + Join(command.words[0], " ");
   std::string page = Head(PageName(command), command.summary);
-  page += Synopsis(app, said) + ".SH DESCRIPTION\n" + ManText(command.summary + ".") + "\n";
+  page += Synopsis(node, said) + ".SH DESCRIPTION\n" + ManText(command.summary + ".") + "\n";
   if (!command.description.empty()) page += ".PP\n" + Paragraph(command.description);
   page += AlsoCalled(command);
-  page += ".SH OPTIONS\n" + OptionItems(app, false) + ".SH GLOBAL OPTIONS\n" +
-          OptionItems(app, true) + ExamplesOf(command);
+  page += ".SH OPTIONS\n" + OptionItems(node, false) + ".SH GLOBAL OPTIONS\n" +
+          OptionItems(node, true) + ExamplesOf(command);
   return page + ".SH SEE ALSO\n.BR tenon (1)\n";
 }
 
@@ -219,11 +200,11 @@ std::string ManText(std::string_view text) {
   return out;
 }
 
-std::vector<ManPage> MakeManPages(const CLI::App& root, const std::vector<Command>& commands) {
+std::vector<ManPage> MakeManPages(const CommandNode& root, const std::vector<Command>& commands) {
   std::vector<ManPage> pages = {{"tenon.1", Wrapped(RootPage(root, commands))}};
   for (const Command& command : commands) {
-    if (const CLI::App* app = Find(root, command.words[0])) {
-      pages.push_back({PageName(command) + ".1", Wrapped(CommandPage(*app, command))});
+    if (const CommandNode* node = Find(root, command.words[0])) {
+      pages.push_back({PageName(command) + ".1", Wrapped(CommandPage(*node, command))});
     }
   }
   return pages;

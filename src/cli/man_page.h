@@ -8,11 +8,9 @@
 
 #include "cli/command.h"
 
-namespace CLI {
-class App;
-}
-
 namespace tenon::cli {
+
+struct CommandNode;
 
 struct ManPage {
   std::string file;  // "tenon-submit.1"
@@ -20,7 +18,7 @@ struct ManPage {
 };
 
 // tenon.1 first, then one for each command under its usual words.
-std::vector<ManPage> MakeManPages(const CLI::App& root, const std::vector<Command>& commands);
+std::vector<ManPage> MakeManPages(const CommandNode& root, const std::vector<Command>& commands);
 
 // Text that no character of which means anything to roff.
 std::string ManText(std::string_view text);

@@ -2,7 +2,6 @@
 // Every point of a run's metrics. There may be millions, so they pass through and are never held.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/csv.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/run_json.h"
 #include "cli/run_option.h"
@@ -217,13 +217,13 @@ Command MetricsCommand() {
           "All of them, or those of one metric. --csv and --json write them out as they are read.",
           {"tenon metrics", "tenon metrics 12 loss --csv > loss.csv",
            "tenon metrics last loss --chart"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            AddRunOption(app, &options->run);
-            app.add_option("NAME", options->name, "Only this metric");
-            auto* csv =
-                app.add_flag("--csv", options->csv, "Comma-separated: name,step,time_utc,value");
-            app.add_flag("--chart", options->chart, "Draw them instead")->excludes(csv);
+            AddRunOption(table, &options->run);
+            table.Add("NAME", &options->name, "Only this metric");
+            Option& csv =
+                table.Flag("--csv", &options->csv, "Comma-separated: name,step,time_utc,value");
+            table.Flag("--chart", &options->chart, "Draw them instead").Excludes(csv);
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/samples.h"
 #include "project/create.h"
@@ -17,7 +17,7 @@ struct CreateOptions {
   std::string name, path, template_name, template_url, repository, token;
   project::Scope scope;
   bool force = false;
-  const CLI::Option* with_template = nullptr;
+  const Option* with_template = nullptr;
 };
 
 // The path from the root, without "." in it.
@@ -82,7 +82,7 @@ Result<int> Create(Session& session, const CreateOptions& options) {
     files = sample->files;
     script = sample->script;
   } else {
-    const bool with_scripts = options.with_template->count() > 0;
+    const bool with_scripts = options.with_template->given();
     files = BlankProject(with_scripts);
     if (with_scripts) script = "train.py";
   }
@@ -134,32 +134,30 @@ Command ProjectCreateCommand() {
       "cloud (-w, -a, -g, --repo, --vststoken) are accepted as Workbench had them.",
       {"tenon project create -n my-digits --template digits", "tenon project create -n empty",
        "tenon project create -n first --template --path ~/projects"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
         auto options = std::make_shared<CreateOptions>();
-        app.add_option("-n,--name", options->name, "The project's name, and its folder's")
-            ->type_name("NAME");
-        app.add_option("--path", options->path, "The folder to make it in (the current one)")
-            ->type_name("DIR");
+        table.Add("-n,--name", &options->name, "The project's name, and its folder's").Type("NAME");
+        table.Add("--path", &options->path, "The folder to make it in (the current one)")
+            .Type("DIR");
         options->with_template =
-            app.add_option("--template", options->template_name,
-                           "A sample to start from; without a name, two scripts to begin with")
-                ->type_name("[SAMPLE]")
-                ->expected(0, 1);
-        app.add_option("--template-url", options->template_url,
-                       "Nothing is fetched from elsewhere; says what to do instead")
-            ->type_name("URL");
-        app.add_flag("--force", options->force,
-                     "Also into a folder that is not empty, replacing files of the same names");
-        app.add_option("-w,--workspace", options->scope.workspace, "Only written down")
-            ->type_name("NAME");
-        app.add_option("-a,--account", options->scope.account, "Only written down")
-            ->type_name("NAME");
-        app.add_option("-g,--resource-group", options->scope.resource_group, "Only written down")
-            ->type_name("NAME");
-        app.add_option("-r,--repo", options->repository, "Accepted; no repository is attached")
-            ->type_name("URL");
-        app.add_option("--vststoken", options->token, "Accepted; not used and not kept")
-            ->type_name("TOKEN");
+            &table
+                 .Add("--template", &options->template_name,
+                      "A sample to start from; without a name, two scripts to begin with")
+                 .Type("[SAMPLE]")
+                 .ValueMayBeMissing();
+        table
+            .Add("--template-url", &options->template_url,
+                 "Nothing is fetched from elsewhere; says what to do instead")
+            .Type("URL");
+        table.Flag("--force", &options->force,
+                   "Also into a folder that is not empty, replacing files of the same names");
+        table.Add("-w,--workspace", &options->scope.workspace, "Only written down").Type("NAME");
+        table.Add("-a,--account", &options->scope.account, "Only written down").Type("NAME");
+        table.Add("-g,--resource-group", &options->scope.resource_group, "Only written down")
+            .Type("NAME");
+        table.Add("-r,--repo", &options->repository, "Accepted; no repository is attached")
+            .Type("URL");
+        table.Add("--vststoken", &options->token, "Accepted; not used and not kept").Type("TOKEN");
         return [options](Session& session) { return Create(session, *options); };
       }};
 }
@@ -169,23 +167,22 @@ Command ProjectSampleListCommand() {
           "Show the samples that projects can start from",
           "They are inside this program.",
           {"tenon project sample list", "tenon project sample list --json"},
-          [](CLI::App&, const std::vector<std::string>&) -> Action { return List; }};
+          [](OptionTable&, const std::vector<std::string>&) -> Action { return List; }};
 }
 
 Command ProjectSampleGetCommand() {
-  return {
-      {{"project", "sample", "get"}},
-      "Write a sample into a folder",
-      "The folder is made if needed; it is called like the sample unless DIR is given.",
-      {"tenon project sample get iris", "tenon project sample get mnist-pytorch my-digits"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
-        auto options = std::make_shared<GetOptions>();
-        app.add_option("NAME", options->name, "A name of `tenon project sample list`")->required();
-        app.add_option("DIR", options->folder, "The folder");
-        app.add_flag("--force", options->force,
-                     "Also into a folder that is not empty, replacing files of the same names");
-        return [options](Session& session) { return Get(session, *options); };
-      }};
+  return {{{"project", "sample", "get"}},
+          "Write a sample into a folder",
+          "The folder is made if needed; it is called like the sample unless DIR is given.",
+          {"tenon project sample get iris", "tenon project sample get mnist-pytorch my-digits"},
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<GetOptions>();
+            table.Add("NAME", &options->name, "A name of `tenon project sample list`").Required();
+            table.Add("DIR", &options->folder, "The folder");
+            table.Flag("--force", &options->force,
+                       "Also into a folder that is not empty, replacing files of the same names");
+            return [options](Session& session) { return Get(session, *options); };
+          }};
 }
 
 }  // namespace tenon::cli

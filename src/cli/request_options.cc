@@ -4,11 +4,11 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <optional>
 
 #include "base/text.h"
 #include "cli/config_files.h"
+#include "cli/options.h"
 #include "cli/print.h"
 
 namespace tenon::cli {
@@ -20,28 +20,29 @@ std::optional<std::string> Given(const std::string& text) {
 
 }  // namespace
 
-void AddTargetOptions(CLI::App& app, RequestOptions* options) {
-  app.add_option("-c,--run-configuration", options->run_configuration,
-                 "Name of a .runconfig file in aml_config/ (local)")
-      ->type_name("NAME");
-  app.add_option("-t,--target", options->target,
-                 "Name of a .compute file, instead of the one it names")
-      ->type_name("NAME");
+void AddTargetOptions(OptionTable& table, RequestOptions* options) {
+  table
+      .Add("-c,--run-configuration", &options->run_configuration,
+           "Name of a .runconfig file in aml_config/ (local)")
+      .Type("NAME");
+  table.Add("-t,--target", &options->target, "Name of a .compute file, instead of the one it names")
+      .Type("NAME");
 }
 
-void AddDependencyOptions(CLI::App& app, RequestOptions* options) {
-  app.add_option("-d,--conda-dependencies", options->conda_file,
-                 "What the environment holds: a conda file, requirements.txt or pyproject.toml")
-      ->type_name("FILE");
-  app.add_option("-s,--spark-dependencies", options->spark_file, "The environment's Spark file")
-      ->type_name("FILE");
+void AddDependencyOptions(OptionTable& table, RequestOptions* options) {
+  table
+      .Add("-d,--conda-dependencies", &options->conda_file,
+           "What the environment holds: a conda file, requirements.txt or pyproject.toml")
+      .Type("FILE");
+  table.Add("-s,--spark-dependencies", &options->spark_file, "The environment's Spark file")
+      .Type("FILE");
 }
 
-void AddEnvironmentOptions(CLI::App& app, EnvironmentOptions* options) {
-  app.add_flag("--refresh", options->refresh,
-               "Make the environment anew, with the newest packages that the files allow");
-  app.add_flag("--keep-on-fail", options->keep_on_fail,
-               "Keep the container of a script that fails, to look around in it");
+void AddEnvironmentOptions(OptionTable& table, EnvironmentOptions* options) {
+  table.Flag("--refresh", &options->refresh,
+             "Make the environment anew, with the newest packages that the files allow");
+  table.Flag("--keep-on-fail", &options->keep_on_fail,
+             "Keep the container of a script that fails, to look around in it");
 }
 
 Result<project::Request> MakeRequest(const Session& session, const RequestOptions& options) {

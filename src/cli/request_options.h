@@ -9,11 +9,9 @@
 #include "cli/session.h"
 #include "project/resolve.h"
 
-namespace CLI {
-class App;
-}
-
 namespace tenon::cli {
+
+class OptionTable;
 
 struct RequestOptions {
   std::string run_configuration, target, conda_file, spark_file;
@@ -24,9 +22,9 @@ struct EnvironmentOptions {
   bool keep_on_fail = false;  // --keep-on-fail
 };
 
-void AddTargetOptions(CLI::App& app, RequestOptions* options);      // -c, -t
-void AddDependencyOptions(CLI::App& app, RequestOptions* options);  // -d, -s
-void AddEnvironmentOptions(CLI::App& app, EnvironmentOptions* options);
+void AddTargetOptions(OptionTable& table, RequestOptions* options);      // -c, -t
+void AddDependencyOptions(OptionTable& table, RequestOptions* options);  // -d, -s
+void AddEnvironmentOptions(OptionTable& table, EnvironmentOptions* options);
 
 // What was typed, without a script.
 Result<project::Request> MakeRequest(const Session& session, const RequestOptions& options);

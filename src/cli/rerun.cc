@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/request_options.h"
 #include "cli/watch.h"
@@ -67,39 +67,40 @@ Result<int> Act(Session& session, const Options& options, std::vector<std::strin
 }  // namespace
 
 Command RerunCommand() {
-  return {{{"rerun"}},
-          "Run a recorded run's files again, as a new run",
-          "The files are those of the recorded run, not the present ones. Arguments after the "
-          "run's name "
-          "replace all the old ones.",
-          {"tenon rerun last", "tenon rerun 12 --epochs 20"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto options = std::make_shared<Options>();
-            AddWatchOptions(app, &options->watch);
-            app.add_option("--grace", options->grace,
-                           "How long a canceled script may take to end (30s)")
-                ->type_name("TIME");
-            app.add_option("--timeout", options->timeout, "Stop the script after this long")
-                ->type_name("TIME");
-            app.add_option("--secret", options->secrets,
-                           "Give the script a secret: NAME, NAME=@FILE, NAME=$VAR")
-                ->type_name("NAME")
-                ->allow_extra_args(false);
-            app.add_option("--gpus", options->gpus,
-                           "GPUs that a container gets: all, none, how many, or UUIDs with commas "
-                           "between (as before)")
-                ->type_name("WHICH");
-            AddEnvironmentOptions(app, &options->made);
-            app.prefix_command();
-            SetUsage(app, "tenon rerun [OPTIONS] RUN [ARGUMENTS...]");
-            return [&app, options](Session& session) -> Result<int> {
-              const std::vector<std::string> rest = app.remaining();
-              if (!rest.empty() && rest.front().starts_with("-"))
-                return UnknownOption(app, rest.front());
-              return Act(session, *options, rest);
-            };
-          },
-          /*starts_script=*/true};
+  return {
+      {{"rerun"}},
+      "Run a recorded run's files again, as a new run",
+      "The files are those of the recorded run, not the present ones. Arguments after the "
+      "run's name "
+      "replace all the old ones.",
+      {"tenon rerun last", "tenon rerun 12 --epochs 20"},
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
+        auto options = std::make_shared<Options>();
+        AddWatchOptions(table, &options->watch);
+        table.Add("--grace", &options->grace, "How long a canceled script may take to end (30s)")
+            .Type("TIME");
+        table.Add("--timeout", &options->timeout, "Stop the script after this long").Type("TIME");
+        table
+            .Add("--secret", &options->secrets,
+                 "Give the script a secret: NAME, NAME=@FILE, NAME=$VAR")
+            .Type("NAME")
+            .OneEach();
+        table
+            .Add("--gpus", &options->gpus,
+                 "GPUs that a container gets: all, none, how many, or UUIDs with commas "
+                 "between (as before)")
+            .Type("WHICH");
+        AddEnvironmentOptions(table, &options->made);
+        table.RestIsTheScripts();
+        table.Usage("tenon rerun [OPTIONS] RUN [ARGUMENTS...]");
+        return [&table, options](Session& session) -> Result<int> {
+          const std::vector<std::string>& rest = table.rest();
+          if (!rest.empty() && rest.front().starts_with("-"))
+            return UnknownOption(table, rest.front());
+          return Act(session, *options, rest);
+        };
+      },
+      /*starts_script=*/true};
 }
 
 }  // namespace tenon::cli

@@ -3,13 +3,13 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <memory>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "engine/freeze_now.h"
 #include "engine/runs.h"
@@ -113,17 +113,17 @@ Command RestoreCommand() {
           "was there is taken first; its hash is accepted in place of RUN.",
           {"tenon restore 12", "tenon restore last ../as-it-was", "tenon restore 12 --force",
            "tenon project restore --run-id 12"},
-          [](CLI::App& app, const std::vector<std::string>& words) -> Action {
+          [](OptionTable& table, const std::vector<std::string>& words) -> Action {
             auto options = std::make_shared<Options>();
             const char* about =
                 "The run: id, number, beginning of an id, or `last`; or a snapshot's hash";
             if (words.size() > 1) {  // the Workbench's form: always the whole project folder
-              app.add_option("--run-id", options->run, about)->type_name("RUN");
+              table.Add("--run-id", &options->run, about).Type("RUN");
             } else {
-              app.add_option("RUN", options->run, about)->required();
-              app.add_option("DIR", options->folder, "Where to (the project's folder)");
+              table.Add("RUN", &options->run, about).Required();
+              table.Add("DIR", &options->folder, "Where to (the project's folder)");
             }
-            app.add_flag("--force", options->force, "Overwrite files that have changed since");
+            table.Flag("--force", &options->force, "Overwrite files that have changed since");
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

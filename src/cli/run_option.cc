@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_option.h"
 
-#include <CLI/CLI.hpp>
-
 #include "base/text.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/terminal_reporter.h"
 #include "engine/hosts.h"
@@ -49,12 +48,11 @@ Result<journal::RunView> RunOption::GoAndGet(Session& session, const std::string
   return engine::GetRun(*context, run_id);
 }
 
-void AddRunOption(CLI::App& app, RunOption* run) {
-  app.add_option("RUN", run->word, "The run: id, number, beginning of an id, or `last`");
-  app.add_option("-r,--run", run->option, "The same as an option")->type_name("RUN");
-  app.add_option("-t,--target", run->target,
-                 "Accepted as the Workbench did; a run knows its target")
-      ->type_name("NAME");
+void AddRunOption(OptionTable& table, RunOption* run) {
+  table.Add("RUN", &run->word, "The run: id, number, beginning of an id, or `last`");
+  table.Add("-r,--run", &run->option, "The same as an option").Type("RUN");
+  table.Add("-t,--target", &run->target, "Accepted as the Workbench did; a run knows its target")
+      .Type("NAME");
 }
 
 }  // namespace tenon::cli

@@ -8,11 +8,9 @@
 #include "cli/session.h"
 #include "journal/fold.h"
 
-namespace CLI {
-class App;
-}
-
 namespace tenon::cli {
+
+class OptionTable;
 
 // "Which run": a word, or -r/--run as the Workbench had it, and the -t/--target that it asked for
 // and we don't need, since a run knows its own.
@@ -29,7 +27,7 @@ struct RunOption {
   Result<journal::RunView> GoAndGet(Session& session, const std::string& otherwise) const;
 };
 
-void AddRunOption(CLI::App& app, RunOption* run);
+void AddRunOption(OptionTable& table, RunOption* run);
 
 }  // namespace tenon::cli
 

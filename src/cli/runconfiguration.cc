@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Run configurations: create, list, delete.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "project/attach.h"
 #include "project/config_file.h"
@@ -79,23 +79,23 @@ Result<int> Delete(Session& session, const std::string& name) {
 }  // namespace
 
 Command RunConfigurationCreateCommand() {
-  return {{{"runconfiguration", "create"}, {"runconfigurations", "create"}},
-          "Write a run configuration for a target",
-          "Writes aml_config/NAME.runconfig; one that is there is left alone unless --force.",
-          {"tenon runconfiguration create -n docker-python -t docker",
-           "tenon runconfiguration create -n R -t T -o json"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto options = std::make_shared<CreateOptions>();
-            app.add_option("-n,--name", options->name, "Its name")->type_name("NAME")->required();
-            app.add_option("-t,--target", options->target, "The target it runs on")
-                ->type_name("NAME")
-                ->required();
-            app.add_option("--framework", options->framework,
-                           "Python or PySpark (PySpark on a cluster, else Python)")
-                ->type_name("NAME");
-            app.add_flag("--force", options->force, "Overwrite a file of that name");
-            return [options](Session& session) { return Create(session, *options); };
-          }};
+  return {
+      {{"runconfiguration", "create"}, {"runconfigurations", "create"}},
+      "Write a run configuration for a target",
+      "Writes aml_config/NAME.runconfig; one that is there is left alone unless --force.",
+      {"tenon runconfiguration create -n docker-python -t docker",
+       "tenon runconfiguration create -n R -t T -o json"},
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
+        auto options = std::make_shared<CreateOptions>();
+        table.Add("-n,--name", &options->name, "Its name").Type("NAME").Required();
+        table.Add("-t,--target", &options->target, "The target it runs on").Type("NAME").Required();
+        table
+            .Add("--framework", &options->framework,
+                 "Python or PySpark (PySpark on a cluster, else Python)")
+            .Type("NAME");
+        table.Flag("--force", &options->force, "Overwrite a file of that name");
+        return [options](Session& session) { return Create(session, *options); };
+      }};
 }
 
 Command RunConfigurationListCommand() {
@@ -103,7 +103,7 @@ Command RunConfigurationListCommand() {
           "List the run configurations of the project",
           "JSON is an array of names.",
           {"tenon runconfiguration list", "tenon runconfiguration list -o json"},
-          [](CLI::App&, const std::vector<std::string>&) -> Action {
+          [](OptionTable&, const std::vector<std::string>&) -> Action {
             return [](Session& session) { return List(session); };
           }};
 }
@@ -113,9 +113,9 @@ Command RunConfigurationDeleteCommand() {
           "Remove a run configuration",
           "Removes aml_config/NAME.runconfig and nothing else; the target stays.",
           {"tenon runconfiguration delete -n docker-python"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto name = std::make_shared<std::string>();
-            app.add_option("-n,--name", *name, "Its name")->type_name("NAME")->required();
+            table.Add("-n,--name", name.get(), "Its name").Type("NAME").Required();
             return [name](Session& session) { return Delete(session, *name); };
           }};
 }

@@ -2,7 +2,6 @@
 // Listings: `runs` for people, `ps` for what is going on, `history list` as the Workbench had it.
 #include "engine/runs.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -11,6 +10,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/run_json.h"
 #include "cli/terminal_reporter.h"
@@ -247,19 +247,19 @@ Result<int> List(Session& session, const Options& options, bool workbench) {
   return 0;
 }
 
-void AddFilters(CLI::App& app, Options* options) {
-  app.add_option("--status", options->states, "Only runs in this state (may be repeated)")
-      ->type_name("STATE")
-      ->allow_extra_args(false);
-  app.add_option("--script", options->script, "Only runs of this script")->type_name("FILE");
-  app.add_option("--target", options->target, "Only runs on this target")->type_name("NAME");
-  app.add_option("--tag", options->tags, "Only runs with this tag: NAME or NAME=VALUE")
-      ->type_name("TAG")
-      ->allow_extra_args(false);
-  app.add_flag("--all-projects", options->all_projects,
-               "Runs of every project, not only of this one");
-  app.add_flag("--hidden", options->hidden, "Hidden runs too");
-  app.add_option("-n,--limit", options->limit, "At most so many, newest first")->type_name("N");
+void AddFilters(OptionTable& table, Options* options) {
+  table.Add("--status", &options->states, "Only runs in this state (may be repeated)")
+      .Type("STATE")
+      .OneEach();
+  table.Add("--script", &options->script, "Only runs of this script").Type("FILE");
+  table.Add("--target", &options->target, "Only runs on this target").Type("NAME");
+  table.Add("--tag", &options->tags, "Only runs with this tag: NAME or NAME=VALUE")
+      .Type("TAG")
+      .OneEach();
+  table.Flag("--all-projects", &options->all_projects,
+             "Runs of every project, not only of this one");
+  table.Flag("--hidden", &options->hidden, "Hidden runs too");
+  table.Add("-n,--limit", &options->limit, "At most so many, newest first").Type("N");
 }
 
 Result<int> ListLive(Session& session) {
@@ -307,10 +307,10 @@ Command RunsCommand() {
           "",
           {"tenon runs", "tenon runs --status Failed -n 10", "tenon history list -o table",
            "tenon runs --json"},
-          [](CLI::App& app, const std::vector<std::string>& words) -> Action {
+          [](OptionTable& table, const std::vector<std::string>& words) -> Action {
             auto options = std::make_shared<Options>();
-            AddFilters(app, options.get());
-            app.add_option("--path", options->path, "The project's folder")->type_name("DIR");
+            AddFilters(table, options.get());
+            table.Add("--path", &options->path, "The project's folder").Type("DIR");
             const bool workbench = words.front() == "history";
             return [options, workbench](Session& session) {
               return List(session, *options, workbench);
@@ -323,7 +323,7 @@ Command PsCommand() {
           "Show the runs that are going on, in all projects",
           "Looks after each: the end of a run whose runner was killed is found out and recorded.",
           {"tenon ps", "tenon ps --json"},
-          [](CLI::App&, const std::vector<std::string>&) -> Action {
+          [](OptionTable&, const std::vector<std::string>&) -> Action {
             return [](Session& session) { return ListLive(session); };
           }};
 }

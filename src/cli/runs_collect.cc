@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/terminal_reporter.h"
 #include "engine/outputs.h"
@@ -49,18 +49,17 @@ Result<int> Act(Session& session, const Options& options) {
 }  // namespace
 
 Command RunsCollectCommand() {
-  return {
-      {{"runs", "collect"}},
-      "Collect outputs that could not be collected when their run ended",
-      "When a disk was full, or a file could not be read, the outputs of a run stay in its "
-      "folder or its container, and nothing removes them. This takes them into the record, "
-      "from another machine too. Outputs that are collected already are left as they are.",
-      {"tenon runs collect 12", "tenon runs collect last"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
-        auto options = std::make_shared<Options>();
-        app.add_option("RUN", options->runs, "Runs: ids, numbers, beginnings of ids")->required();
-        return [options](Session& session) { return Act(session, *options); };
-      }};
+  return {{{"runs", "collect"}},
+          "Collect outputs that could not be collected when their run ended",
+          "When a disk was full, or a file could not be read, the outputs of a run stay in its "
+          "folder or its container, and nothing removes them. This takes them into the record, "
+          "from another machine too. Outputs that are collected already are left as they are.",
+          {"tenon runs collect 12", "tenon runs collect last"},
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<Options>();
+            table.Add("RUN", &options->runs, "Runs: ids, numbers, beginnings of ids").Required();
+            return [options](Session& session) { return Act(session, *options); };
+          }};
 }
 
 }  // namespace tenon::cli

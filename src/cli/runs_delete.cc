@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "engine/runs.h"
 
@@ -38,18 +38,17 @@ Result<int> Act(Session& session, const Options& options) {
 }  // namespace
 
 Command RunsDeleteCommand() {
-  return {
-      {{"runs", "delete"}},
-      "Remove finished runs from the record, logs and outputs included",
-      "",
-      {"tenon runs delete 12", "tenon runs delete 3 4 5"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
-        auto options = std::make_shared<Options>();
-        app.add_option("RUN", options->runs, "Runs: ids, numbers, beginnings of ids")->required();
-        app.add_flag("--force", options->force,
-                     "Also a run whose outputs are not collected: the only copy goes with it");
-        return [options](Session& session) { return Act(session, *options); };
-      }};
+  return {{{"runs", "delete"}},
+          "Remove finished runs from the record, logs and outputs included",
+          "",
+          {"tenon runs delete 12", "tenon runs delete 3 4 5"},
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
+            auto options = std::make_shared<Options>();
+            table.Add("RUN", &options->runs, "Runs: ids, numbers, beginnings of ids").Required();
+            table.Flag("--force", &options->force,
+                       "Also a run whose outputs are not collected: the only copy goes with it");
+            return [options](Session& session) { return Act(session, *options); };
+          }};
 }
 
 }  // namespace tenon::cli

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/host_name.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/terminal_reporter.h"
 #include "engine/adopt.h"
@@ -84,14 +84,12 @@ Command RunsFetchCommand() {
       "and outputs, and can be watched and canceled from here. A run that goes on goes on.",
       {"tenon runs fetch -t my_dsvm", "tenon runs fetch -t my_dsvm proj_1510848000000",
        "tenon runs fetch -t my_dsvm --dry-run"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
         auto options = std::make_shared<Options>();
-        app.add_option("RUN", options->runs, "Ids of runs; none: all of this project");
-        app.add_option("-t,--target", options->target, "The machine")
-            ->type_name("NAME")
-            ->required();
-        app.add_flag("--all-projects", options->all_projects, "Runs of other projects too");
-        app.add_flag("--dry-run", options->dry_run, "Fetch nothing, say which there are");
+        table.Add("RUN", &options->runs, "Ids of runs; none: all of this project");
+        table.Add("-t,--target", &options->target, "The machine").Type("NAME").Required();
+        table.Flag("--all-projects", &options->all_projects, "Runs of other projects too");
+        table.Flag("--dry-run", &options->dry_run, "Fetch nothing, say which there are");
         return [options](Session& session) { return Act(session, *options); };
       }};
 }

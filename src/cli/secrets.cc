@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The encrypted store: set, list, remove, import. A value is never printed.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/clock.h"
@@ -8,6 +7,7 @@
 #include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/config_files.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/target_host.h"
 #include "project/attach.h"
@@ -190,12 +190,12 @@ Command SecretsSetCommand() {
           "For a target of the project: the password of its login. Any other name is a secret of "
           "your own. It is asked for on the terminal, or read from standard input.",
           {"tenon secrets set my_dsvm", "tenon secrets set my_dsvm --stdin < file"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<SetOptions>();
-            app.add_option("NAME", options->name, "A target, or a name of your own")->required();
-            app.add_flag("--stdin", options->from_input, "Read it from standard input");
-            app.add_flag("--passphrase", options->passphrase,
-                         "It is the passphrase of the target's private key");
+            table.Add("NAME", &options->name, "A target, or a name of your own").Required();
+            table.Flag("--stdin", &options->from_input, "Read it from standard input");
+            table.Flag("--passphrase", &options->passphrase,
+                       "It is the passphrase of the target's private key");
             return [options](Session& session) { return Set(session, *options); };
           }};
 }
@@ -205,25 +205,24 @@ Command SecretsListCommand() {
           "List what is stored, never the values",
           "",
           {"tenon secrets list", "tenon secrets list --json"},
-          [](CLI::App&, const std::vector<std::string>&) -> Action {
+          [](OptionTable&, const std::vector<std::string>&) -> Action {
             return [](Session& session) { return List(session); };
           }};
 }
 
 Command SecretsRemoveCommand() {
-  return {{{"secrets", "remove"}},
-          "Remove a secret from the store",
-          "NAME is a target, or a name as `secrets list` shows it.",
-          {"tenon secrets remove my_dsvm"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
-            auto name = std::make_shared<std::string>();
-            auto passphrase = std::make_shared<bool>(false);
-            app.add_option("NAME", *name, "A target or a secret's name")->required();
-            app.add_flag("--passphrase", *passphrase, "The passphrase of the target's private key");
-            return [name, passphrase](Session& session) {
-              return Remove(session, *name, *passphrase);
-            };
-          }};
+  return {
+      {{"secrets", "remove"}},
+      "Remove a secret from the store",
+      "NAME is a target, or a name as `secrets list` shows it.",
+      {"tenon secrets remove my_dsvm"},
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
+        auto name = std::make_shared<std::string>();
+        auto passphrase = std::make_shared<bool>(false);
+        table.Add("NAME", name.get(), "A target or a secret's name").Required();
+        table.Flag("--passphrase", passphrase.get(), "The passphrase of the target's private key");
+        return [name, passphrase](Session& session) { return Remove(session, *name, *passphrase); };
+      }};
 }
 
 Command SecretsImportCommand() {
@@ -232,9 +231,9 @@ Command SecretsImportCommand() {
           "Each goes into the encrypted store, and a reference takes its place in the .compute "
           "file; every other byte stays. Without a name: all targets of the project.",
           {"tenon secrets import", "tenon secrets import my_dsvm"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto names = std::make_shared<std::vector<std::string>>();
-            app.add_option("TARGET", *names, "The targets");
+            table.Add("TARGET", names.get(), "The targets");
             return [names](Session& session) { return Import(session, *names); };
           }};
 }

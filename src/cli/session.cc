@@ -3,11 +3,11 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 
 #include "base/file.h"
 #include "cli/ask.h"
+#include "cli/options.h"
 #include "engine/private_home.h"
 #include "engine/runs.h"
 #include "project/project.h"
@@ -82,21 +82,21 @@ Result<std::string> Session::ResolveRun(const std::string& name) {
   return engine::ResolveRun(*context, project_id, name);
 }
 
-void AddGlobalOptions(CLI::App& app, Globals* globals) {
-  app.add_option("-o,--output", globals->output, "How to print: json, jsonc (coloured), table, tsv")
-      ->check(CLI::IsMember({"json", "jsonc", "table", "tsv"}))
-      ->type_name("FORMAT")
-      ->group("Global options");
-  app.add_flag("--json", globals->json, "The same as -o json")->group("Global options");
-  app.add_option("--query", globals->query,
-                 "Print only what this JMESPath query takes from the JSON answer")
-      ->type_name("QUERY")
-      ->group("Global options");
-  app.add_option("--project", globals->project, "The project's folder, instead of the current one")
-      ->type_name("DIR")
-      ->group("Global options");
-  app.add_flag("--debug", globals->debug, "Say more about what goes wrong")
-      ->group("Global options");
+void AddGlobalOptions(OptionTable& table, Globals* globals) {
+  table.Add("-o,--output", &globals->output, "How to print: json, jsonc (coloured), table, tsv")
+      .OneOf({"json", "jsonc", "table", "tsv"})
+      .Type("FORMAT")
+      .Global();
+  table.Flag("--json", &globals->json, "The same as -o json").Global();
+  table
+      .Add("--query", &globals->query,
+           "Print only what this JMESPath query takes from the JSON answer")
+      .Type("QUERY")
+      .Global();
+  table.Add("--project", &globals->project, "The project's folder, instead of the current one")
+      .Type("DIR")
+      .Global();
+  table.Flag("--debug", &globals->debug, "Say more about what goes wrong").Global();
 }
 
 }  // namespace tenon::cli

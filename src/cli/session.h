@@ -15,11 +15,9 @@
 #include "engine/reporter.h"
 #include "jmespath/jmespath.h"
 
-namespace CLI {
-class App;
-}
-
 namespace tenon::cli {
+
+class OptionTable;
 
 // Options that every command takes.
 struct Globals {
@@ -75,7 +73,7 @@ class Session {
 };
 
 // Adds -o/--output, --json, --query, --debug, --project to a command.
-void AddGlobalOptions(CLI::App& app, Globals* globals);
+void AddGlobalOptions(OptionTable& table, Globals* globals);
 
 }  // namespace tenon::cli
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/run_option.h"
 #include "cli/series.h"
@@ -56,13 +56,13 @@ Command ShowCommand() {
           "Show all about one run, with its metrics drawn",
           "Without RUN: the newest one.",
           {"tenon show", "tenon show 12 --metric loss", "tenon show last --json"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            AddRunOption(app, &options->run);
-            app.add_option("--metric", options->metrics, "Draw this metric (may be repeated)")
-                ->type_name("NAME")
-                ->allow_extra_args(false);
-            app.add_flag("--no-charts", options->no_charts, "Draw nothing");
+            AddRunOption(table, &options->run);
+            table.Add("--metric", &options->metrics, "Draw this metric (may be repeated)")
+                .Type("NAME")
+                .OneEach();
+            table.Flag("--no-charts", &options->no_charts, "Draw nothing");
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -9,6 +8,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/terminal_reporter.h"
 #include "engine/freeze_now.h"
@@ -132,9 +132,9 @@ Command SnapshotCommand() {
           "Prints the root hash. The snapshot is kept for 30 days; `tenon restore HASH DIR` writes "
           "it out.",
           {"tenon snapshot", "tenon snapshot --files", "tenon snapshot --json"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_flag("--files", options->files, "List what is in it");
+            table.Flag("--files", &options->files, "List what is in it");
             return [options](Session& session) { return Act(session, *options); };
           }};
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/ssh_config.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/config_files.h"
 #include "cli/host_name.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/target_host.h"
 
@@ -203,12 +203,12 @@ Command SshConfigCommand() {
       "that was agreed to. --write puts them into ~/.ssh/tenon_config and one Include line at "
       "the top of ~/.ssh/config; every other byte of it stays. Passwords are never in there.",
       {"tenon ssh-config", "tenon ssh-config my_dsvm", "tenon ssh-config --write"},
-      [](CLI::App& app, const std::vector<std::string>&) -> Action {
+      [](OptionTable& table, const std::vector<std::string>&) -> Action {
         auto options = std::make_shared<Options>();
-        app.add_option("TARGET", options->host, "One machine only (not with --write)");
-        app.add_flag("--write", options->write,
-                     "Write all of them into ~/.ssh/tenon_config and have ssh read it");
-        app.add_flag("-y,--yes", options->yes, "Don't ask");
+        table.Add("TARGET", &options->host, "One machine only (not with --write)");
+        table.Flag("--write", &options->write,
+                   "Write all of them into ~/.ssh/tenon_config and have ssh read it");
+        table.Flag("-y,--yes", &options->yes, "Don't ask");
         return [options](Session& session) { return Act(session, *options); };
       }};
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/clock.h"
@@ -35,9 +34,9 @@ Command StatusCommand() {
           "Go and look how a run is",
           "",
           {"tenon status", "tenon experiment status --run myproject_1521077190506 --target local"},
-          [](CLI::App& app, const std::vector<std::string>&) -> Action {
+          [](OptionTable& table, const std::vector<std::string>&) -> Action {
             auto option = std::make_shared<RunOption>();
-            AddRunOption(app, option.get());
+            AddRunOption(table, option.get());
             return [option](Session& session) { return Act(session, *option); };
           }};
 }

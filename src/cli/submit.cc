@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/submit.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/not_here.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "cli/request_options.h"
 #include "cli/target_host.h"
@@ -103,38 +103,40 @@ Result<int> Act(Session& session, const Options& options, const std::vector<std:
   }
 }
 
-void Declare(CLI::App& app, Options* options) {
-  AddTargetOptions(app, &options->request);
-  AddDependencyOptions(app, &options->request);
-  AddWatchOptions(app, &options->watch);
-  app.add_flag("--wait", options->wait, "Wait for the end; that is what it does anyway");
-  app.add_option("--env", options->environment, "Set a variable for the script (may be repeated)")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  app.add_option("--secret", options->secrets,
-                 "Give the script a secret in its environment, masked wherever we write: NAME, "
-                 "NAME=@FILE, NAME=$VAR")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  app.add_option("--grace", options->grace, "How long a canceled script may take to end (30s)")
-      ->type_name("TIME");
-  app.add_option("--timeout", options->timeout, "Stop the script after this long; exit code 124")
-      ->type_name("TIME");
-  app.add_option("--gpus", options->gpus,
-                 "GPUs that a container gets: all, none, how many, or UUIDs with commas between")
-      ->type_name("WHICH");
-  app.add_option(
-         "--retries", options->retries,
-         "Start it again, so often, when its machine was restarted meanwhile; whoever looks "
-         "next does that (submit, while it watches; status; logs -f)")
-      ->check(CLI::Range(0, 1000))
-      ->type_name("N");
-  AddEnvironmentOptions(app, &options->made);
-  app.add_flag("--keep", options->keep, "Keep the run directory also after success");
-  app.add_flag("--dry-run", options->dry_run,
-               "Show what would run and where each setting comes from; run nothing");
-  app.add_flag("--explain", options->explain, "Show every setting and where it comes from");
-  app.prefix_command();
+void Declare(OptionTable& table, Options* options) {
+  AddTargetOptions(table, &options->request);
+  AddDependencyOptions(table, &options->request);
+  AddWatchOptions(table, &options->watch);
+  table.Flag("--wait", &options->wait, "Wait for the end; that is what it does anyway");
+  table.Add("--env", &options->environment, "Set a variable for the script (may be repeated)")
+      .Type("NAME=VALUE")
+      .OneEach();
+  table
+      .Add("--secret", &options->secrets,
+           "Give the script a secret in its environment, masked wherever we write: NAME, "
+           "NAME=@FILE, NAME=$VAR")
+      .Type("NAME")
+      .OneEach();
+  table.Add("--grace", &options->grace, "How long a canceled script may take to end (30s)")
+      .Type("TIME");
+  table.Add("--timeout", &options->timeout, "Stop the script after this long; exit code 124")
+      .Type("TIME");
+  table
+      .Add("--gpus", &options->gpus,
+           "GPUs that a container gets: all, none, how many, or UUIDs with commas between")
+      .Type("WHICH");
+  table
+      .Add("--retries", &options->retries,
+           "Start it again, so often, when its machine was restarted meanwhile; whoever looks "
+           "next does that (submit, while it watches; status; logs -f)")
+      .Between(0, 1000)
+      .Type("N");
+  AddEnvironmentOptions(table, &options->made);
+  table.Flag("--keep", &options->keep, "Keep the run directory also after success");
+  table.Flag("--dry-run", &options->dry_run,
+             "Show what would run and where each setting comes from; run nothing");
+  table.Flag("--explain", &options->explain, "Show every setting and where it comes from");
+  table.RestIsTheScripts();
 }
 
 }  // namespace
@@ -150,16 +152,16 @@ Command SubmitCommand() {
           {"tenon submit train.py --epochs 20", "tenon submit -c local train.py 0.1",
            "tenon submit -c docker --gpus all train.py", "tenon submit -a train.py",
            "tenon submit --dry-run --explain train.py"},
-          [](CLI::App& app, const std::vector<std::string>& words) -> Action {
+          [](OptionTable& table, const std::vector<std::string>& words) -> Action {
             auto options = std::make_shared<Options>();
             options->watch.workbench = words.size() > 1;
             options->target_is_configuration = words.front() == "execute";
-            Declare(app, options.get());
-            SetUsage(app, "tenon " + Join(words, " ") + " [OPTIONS] SCRIPT [ARGUMENTS...]");
-            return [&app, options](Session& session) -> Result<int> {
-              const std::vector<std::string> rest = app.remaining();
+            Declare(table, options.get());
+            table.Usage("tenon " + Join(words, " ") + " [OPTIONS] SCRIPT [ARGUMENTS...]");
+            return [&table, options](Session& session) -> Result<int> {
+              const std::vector<std::string>& rest = table.rest();
               if (!rest.empty() && rest.front().starts_with("-"))
-                return UnknownOption(app, rest.front());
+                return UnknownOption(table, rest.front());
               return Act(session, *options, rest);
             };
           },

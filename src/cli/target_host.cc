@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/target_host.h"
 
-#include <CLI/CLI.hpp>
-
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "cli/ask.h"
 #include "cli/facts.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "project/password.h"
 #include "project/types.h"
@@ -304,11 +303,12 @@ Result<std::string> HostOfTarget(Session& session, const project::Project& proje
   return host.id;
 }
 
-void AddHostKeyOptions(CLI::App& app, HostKeyOptions* options) {
-  app.add_option("--host-key", options->expected,
-                 "The machine must show the host key of this fingerprint (SHA256:…)")
-      ->type_name("FINGERPRINT");
-  app.add_flag("--accept-host-key", options->accept, "Agree to whatever host key it shows now");
+void AddHostKeyOptions(OptionTable& table, HostKeyOptions* options) {
+  table
+      .Add("--host-key", &options->expected,
+           "The machine must show the host key of this fingerprint (SHA256:…)")
+      .Type("FINGERPRINT");
+  table.Flag("--accept-host-key", &options->accept, "Agree to whatever host key it shows now");
 }
 
 Status AgreeOnHostKey(Session& session, const HostKeyOptions& options, HostRecord* host) {

@@ -14,11 +14,9 @@
 #include "project/project.h"
 #include "project/target.h"
 
-namespace CLI {
-class App;
-}
-
 namespace tenon::cli {
+
+class OptionTable;
 
 // The machine of a target as its file says now: what is remembered about it brought up to date, a
 // password in clear text used (with a warning). Not recorded yet: a record with an empty host_key,
@@ -48,7 +46,7 @@ struct HostKeyOptions {
   std::string expected;
   bool accept = false;
 };
-void AddHostKeyOptions(CLI::App& app, HostKeyOptions* options);
+void AddHostKeyOptions(OptionTable& table, HostKeyOptions* options);
 // Looks at the machine's key and pins it in `host` if the user agrees: beforehand by an option,
 // else on the terminal. A key that is pinned already needs no question. kDenied: not agreed to, or
 // nobody to ask; the hint has the fingerprint.

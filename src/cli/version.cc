@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "version.h"
 
-#include <CLI/CLI.hpp>
-
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/print.h"
@@ -36,7 +34,7 @@ Command VersionCommand() {
           "Show the version, that of the runner's protocol, and where the record is",
           "",
           {"tenon version", "tenon version --json"},
-          [](CLI::App&, const std::vector<std::string>&) -> Action { return Act; }};
+          [](OptionTable&, const std::vector<std::string>&) -> Action { return Act; }};
 }
 
 }  // namespace tenon::cli

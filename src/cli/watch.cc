@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/watch.h"
 
-#include <CLI/CLI.hpp>
-
 #include "base/file.h"
 #include "base/regular_file.h"
 #include "base/text.h"
+#include "cli/options.h"
 #include "cli/print.h"
 #include "engine/follow.h"
 #include "engine/idle.h"
@@ -43,9 +42,9 @@ void SayIfStillOn(engine::Context& context, const std::string& run_id) {
 
 }  // namespace
 
-void AddWatchOptions(CLI::App& app, WatchOptions* options) {
-  app.add_flag("-a,--detach", options->detach, "Return at once with the run's id; the run goes on");
-  app.add_flag("-q,--quiet", options->quiet, "Print the run's id and nothing else");
+void AddWatchOptions(OptionTable& table, WatchOptions* options) {
+  table.Flag("-a,--detach", &options->detach, "Return at once with the run's id; the run goes on");
+  table.Flag("-q,--quiet", &options->quiet, "Print the run's id and nothing else");
 }
 
 Result<int> Watch(Session& session, const std::string& run_id, const WatchOptions& options,

@@ -11,13 +11,15 @@
 
 namespace tenon::cli {
 
+class OptionTable;
+
 // What submit and rerun have in common: options of how to watch, and the watching itself.
 struct WatchOptions {
   bool detach = false;
   bool quiet = false;
   bool workbench = false;  // said as `experiment submit`: the Workbench's texts on standard output
 };
-void AddWatchOptions(CLI::App& app, WatchOptions* options);
+void AddWatchOptions(OptionTable& table, WatchOptions* options);
 
 // Follows a run that was just started to its end and returns the exit code of `submit`: the
 // script's, or 130 when Ctrl-C stopped the watching. Prints the run's id as -q and --json promise.

@@ -35,7 +35,7 @@ def tree(tmp_path):
     write("src/base/file.h", SPDX)
     write("src/run/state.h", SPDX + '#include "base/file.h"\n#include <vector>\n')
     write("src/cli/main.cc", SPDX + '#include "base/file.h"\n#include "run/state.h"\n')
-    write("src/cli/option.cc", SPDX + "#include <CLI/CLI.hpp>\n")
+    write("src/cli/parser.cc", SPDX + "#include <CLI/CLI.hpp>\n")
     return write
 
 
@@ -51,6 +51,10 @@ def test_an_orderly_tree_passes(tree, tmp_path):
     ("src/cli/bad.cc", "#include <sqlite3.h>", "library: <sqlite3.h>"),
     ("src/cli/bad.cc", "#include <boost/json.hpp>", "library: <boost/json.hpp>"),
     ("src/run/bad.cc", "#include <CLI/CLI.hpp>", "library: <CLI/CLI.hpp>"),
+    ("src/run/parser.cc", "#include <CLI/CLI.hpp>", "library: <CLI/CLI.hpp>"),
+    ("src/cli/bad.cc", "#include <CLI/CLI.hpp>", "library: <CLI/CLI.hpp> is wrapped by cli/"),
+    ("src/cli/parser.h", "#include <CLI/App.hpp>", "library: <CLI/App.hpp>"),
+    ("src/cli/parser_test.cc", "#include <CLI/CLI.hpp>", "library: <CLI/CLI.hpp>"),
     ("src/run/bad.cc", "#include <zstd.h>", "library: <zstd.h>"),
     ("src/run/bad.cc", "#include <openssl/sha.h>", "library: <openssl/sha.h>"),
     ("src/cli/bad.cc", "  int x = ::rename(a, b);", "raw call: rename()"),
