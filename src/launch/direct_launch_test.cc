@@ -300,19 +300,20 @@ TEST(FakeLaunch, KeepsTheContractOfALaunch) {
 
 TEST(FakeLaunch, KeepsWhatLiveRunsUse) {
   FakeLaunch launch;
+  FakeServices services(launch);
   StartRequest request = MakeRequest();
   ASSERT_TRUE(launch.Start(request).ok());
-  launch.containers = {{"c", request.spec.id}};
-  launch.environments.resize(2);
-  launch.environments[0].record.ready.key = "aa";
-  launch.environments[1].record.ready.key = "bb";
-  launch.environments[1].in_use = true;
-  auto answer = launch.Environments({{"aa", "bb"}, false});
+  services.containers = {{"c", request.spec.id}};
+  services.environments.resize(2);
+  services.environments[0].record.ready.key = "aa";
+  services.environments[1].record.ready.key = "bb";
+  services.environments[1].in_use = true;
+  auto answer = services.Environments({{"aa", "bb"}, false});
   EXPECT_EQ(answer->removed, std::vector<std::string>{"aa"});
   EXPECT_EQ(answer->kept.at(0).name, "bb");
-  EXPECT_EQ(launch.Sweep({{request.spec.id}, false, false})->kept.at(0).name, "c");
+  EXPECT_EQ(services.Sweep({{request.spec.id}, false, false})->kept.at(0).name, "c");
   launch.SetState(request.spec.id, run::State::kCompleted);
-  EXPECT_EQ(launch.Sweep({{request.spec.id}, false, false})->removed.at(0), "c");
+  EXPECT_EQ(services.Sweep({{request.spec.id}, false, false})->removed.at(0), "c");
 }
 
 }  // namespace

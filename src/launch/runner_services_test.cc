@@ -87,22 +87,23 @@ TEST_F(HostedRunner, TheWatcherIsAskedForAndEnded) {
 
 TEST(FakeHosted, KeepsWhatGoesOn) {
   FakeLaunch launch;
+  FakeServices services(launch);
   run::HostedRun over, going;
   over.run_id = "over";
   over.bytes = 10;
   going.run_id = "going";
   going.alive = true;
-  launch.hosted.runs = {over, going};
+  services.hosted.runs = {over, going};
   run::HostedRequest request;
   request.remove = {"over", "going"};
-  auto told = launch.Hosted(request);
+  auto told = services.Hosted(request);
   ASSERT_TRUE(told.ok());
   EXPECT_EQ(told->removed, std::vector<std::string>{"over"});
   EXPECT_EQ(told->kept.size(), 1u);
   EXPECT_EQ(told->bytes_freed, 10u);
-  EXPECT_EQ(launch.hosted.runs.size(), 1u);
+  EXPECT_EQ(services.hosted.runs.size(), 1u);
   launch.FailNext(Unavailable("cut"));
-  EXPECT_FALSE(launch.Probe().ok());
+  EXPECT_FALSE(services.Probe().ok());
 }
 
 }  // namespace
