@@ -44,7 +44,8 @@ PollLoop::TimerId PollLoop::AddTimer(int64_t delay_us, std::function<void()> on_
 
 void PollLoop::RemoveTimer(TimerId id) { timers_.erase(id); }
 
-Status PollLoop::HandleSignals(const std::vector<int>& signals, std::function<void(int)> on_signal) {
+Status PollLoop::HandleSignals(const std::vector<int>& signals,
+                               std::function<void(int)> on_signal) {
   TENON_CHECK(!signal_fd_.valid());
   sigset_t set;
   sigemptyset(&set);

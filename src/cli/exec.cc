@@ -42,7 +42,8 @@ Result<int> Enter(Session& session, const std::string& run, const std::vector<st
   const bool tty = AtTerminal();
   TENON_TRY(const std::string host, engine::HostOfRun(*context, run_id));
   TENON_TRY(const engine::Place place, context->At(host));
-  TENON_TRY(const std::vector<std::string> command, place.services->EnterCommand(run_id, tty, words));
+  TENON_TRY(const std::vector<std::string> command,
+            place.services->EnterCommand(run_id, tty, words));
   if (place.far != nullptr) return RunSsh(*place.far, {tty ? "-t" : "-T"}, command);
   FlushOut();
   std::vector<char*> argv;

@@ -55,9 +55,8 @@ void LookAt(engine::Context& context, HostRecord& host, Known* known) {
     run::HostedRequest request;
     request.look = true;
     TENON_TRY(const run::HostedAnswer there, place.services->Hosted(request));
-    known->going = static_cast<uint64_t>(
-        std::count_if(there.runs.begin(), there.runs.end(),
-                      [](const run::HostedRun& run) { return run.alive; }));
+    known->going = static_cast<uint64_t>(std::count_if(
+        there.runs.begin(), there.runs.end(), [](const run::HostedRun& run) { return run.alive; }));
     known->idle_since_us = there.idle_since_us;
     known->busy = there.busy;
     known->looked = true;

@@ -11,7 +11,9 @@ std::string PathOf(const std::string& container, std::string_view verb) {
   return "/containers/" + net::EscapeUrl(container) + std::string(verb);
 }
 
-std::string WithoutSlash(const std::string& name) { return name.starts_with('/') ? name.substr(1) : name; }
+std::string WithoutSlash(const std::string& name) {
+  return name.starts_with('/') ? name.substr(1) : name;
+}
 
 // A container that is paused or being restarted has not ended.
 bool IsAlive(const std::string& status) {
