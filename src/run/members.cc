@@ -76,6 +76,10 @@ void Members::FailMissing(std::string_view key) {
   if (problem_.empty()) problem_ = "\"" + std::string(key) + "\" is missing";
 }
 
+void Members::FailWith(std::string problem) {
+  if (problem_.empty()) problem_ = std::move(problem);
+}
+
 void Members::FailAsIn(std::string_view key, const Members& inner) {
   if (inner.failed() && problem_.empty()) {
     problem_ = "in \"" + std::string(key) + "\": " + inner.problem_;

@@ -61,6 +61,7 @@ class Members {
   // Says that `key` is wrong; the first such word counts.
   void Fail(std::string_view key, std::string_view should_be);
   void FailMissing(std::string_view key);
+  void FailWith(std::string problem);  // in words of one's own
   // The same when something is wrong in the object `inner`, which is the member `key` or in it.
   void FailAsIn(std::string_view key, const Members& inner);
   bool failed() const { return !problem_.empty(); }

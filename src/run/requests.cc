@@ -7,37 +7,38 @@
 namespace tenon::run {
 namespace {
 
-void CheckRunId(Members& in, std::string_view key, const std::string& id) {
-  if (!IsValidRunId(id)) in.Fail(key, "a run id");
+void CheckRunId(Members& in, const std::string& id, const std::string& said) {
+  if (!IsValidRunId(id)) in.FailWith(said + " is no run id");
 }
 
 }  // namespace
 
 void CancelRequest::Check(Members& in) const {
-  CheckRunId(in, "run_id", run_id);
-  if (grace_us && *grace_us < 0) in.Fail("grace_us", "a time");
+  CheckRunId(in, run_id, "run_id");
+  if (grace_us && *grace_us < 0) in.FailWith("grace_us is no time");
 }
 
 void EndLostRequest::Check(Members& in) const {
-  CheckRunId(in, "run_id", run_id);
+  CheckRunId(in, run_id, "run_id");
   // It becomes the name of a folder, and an empty one would be everybody's.
-  if (key.empty() || key.find('/') != std::string::npos) in.Fail("key", "the key of a run");
+  if (key.empty() || key.find('/') != std::string::npos) in.FailWith("it names no run key");
 }
 
 void EnvironmentsRequest::Check(Members& in) const {
   // They become paths.
   for (const std::string& key : remove) {
-    if (!IsEnvironmentKey(key)) in.Fail("remove", "keys of environments");
+    if (!IsEnvironmentKey(key)) in.FailWith(key + " is no key");
   }
 }
 
 void HostedRequest::Check(Members& in) const {
-  if (keep_us < 0) in.Fail("keep_us", "a time");
-  for (const std::string& id : remove) CheckRunId(in, "remove", id);
+  if (keep_us < 0) in.FailWith("keep_us is no time");
+  // They become paths.
+  for (const std::string& id : remove) CheckRunId(in, id, id);
 }
 
 void WatchIdleRequest::Check(Members& in) const {
-  if (command.find('\0') != std::string::npos) in.Fail("command", "a text without a NUL");
+  if (command.find('\0') != std::string::npos) in.FailWith("the command has a NUL in it");
 }
 
 }  // namespace tenon::run

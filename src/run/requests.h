@@ -35,10 +35,12 @@ struct CancelRequest {
 struct CancelAnswer {
   State state = State::kNotStarted;
   int64_t unheard = 0;  // process of a supervisor that is busy and has not taken the request yet
+  std::optional<bool> recovered;  // of a run whose runner is gone: whether this call wrote the end
 
   static constexpr auto Fields() {
     return std::tuple(Field(1, "state", &CancelAnswer::state, FieldRule::kRequired),
-                      Field(2, "unheard", &CancelAnswer::unheard));
+                      Field(2, "unheard", &CancelAnswer::unheard),
+                      Field(3, "recovered", &CancelAnswer::recovered));
   }
 };
 

@@ -18,6 +18,10 @@ constexpr int64_t kWaitUs = 5'000'000;
 constexpr useconds_t kLookUs = 2'000;
 constexpr int kLooksPerCheck = 50;
 
+run::CancelAnswer AnswerOf(const run::Recovered& recovered) {
+  return {recovered.state, 0, recovered.recovered};
+}
+
 // The supervisor's process; 0: not certainly known.
 pid_t SupervisorOf(const std::string& segment) {
   auto handle = ReadHandle(segment);
@@ -67,14 +71,14 @@ Result<run::CancelAnswer> CancelIt(const RunName& run, const run::CancelRequest&
     TENON_TRY(const run::Recovered recovered, Recover(run, version));
     // A container that goes on has got a new runner, which can be asked.
     TENON_TRY(alive, IsLockedByOther(segment));
-    if (!alive) return run::CancelAnswer{recovered.state};
+    if (!alive) return AnswerOf(recovered);
   }
   auto left = LeaveRequest(request, folder.cancel_request());
   if (!left.ok() && left.error().kind != ErrorKind::kUnavailable) return std::move(left).error();
   Wake(segment, left.ok() ? SIGUSR1 : SIGUSR2);
   if (!left.ok()) {
     LetGoOn(segment);
-    return run::CancelAnswer{run::State::kCancelRequested};
+    return run::CancelAnswer{run::State::kCancelRequested, 0, {}};
   }
   int64_t deadline = SystemClock().MonotonicUs() + kWaitUs;
   int looks = 0;
@@ -84,7 +88,7 @@ Result<run::CancelAnswer> CancelIt(const RunName& run, const run::CancelRequest&
       // Over, or killed, before it could look.
       (void)RemoveFile(folder.cancel_request()).ok();
       TENON_TRY(const run::Recovered recovered, Recover(run, version));
-      return run::CancelAnswer{recovered.state};
+      return AnswerOf(recovered);
     }
     if (looks++ % kLooksPerCheck == 0) LetGoOn(segment);
     if (SystemClock().MonotonicUs() >= deadline) {
@@ -93,7 +97,7 @@ Result<run::CancelAnswer> CancelIt(const RunName& run, const run::CancelRequest&
     }
     ::usleep(kLookUs);
   }
-  run::CancelAnswer answer{run::State::kCancelRequested};
+  run::CancelAnswer answer{run::State::kCancelRequested, 0, {}};
   if (Exists(folder.cancel_request())) answer.unheard = SupervisorOf(segment);
   return answer;
 }
