@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How files of a set go over a link, or from one place on this disk to another. For data.cc and
-// copy.cc.
+// How files of a set go over a link, or from one place on this disk to another. For data.cc.
 #ifndef TENON_ENGINE_DATA_LINK_H_
 #define TENON_ENGINE_DATA_LINK_H_
 

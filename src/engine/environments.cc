@@ -16,29 +16,17 @@ constexpr size_t kCandidatesShown = 5;
 constexpr size_t kShownDigits = 12;
 
 // Passes everything on and keeps what is of interest at the end.
-class Listener : public Reporter {
+class Listener : public PassingReporter {
  public:
-  explicit Listener(Reporter& to) : to_(to) {}
-  void OnRunId(const std::string& run_id) override { to_.OnRunId(run_id); }
-  void OnStep(const run::Step& step) override { to_.OnStep(step); }
-  void OnNotice(const run::Notice& notice) override { to_.OnNotice(notice); }
-  void OnState(run::State state, const std::string& reason) override { to_.OnState(state, reason); }
+  using PassingReporter::PassingReporter;
   void OnEnvironment(const run::EnvironmentReady& ready) override {
     environment = ready;
-    to_.OnEnvironment(ready);
+    PassingReporter::OnEnvironment(ready);
   }
-  void OnFarProgress(const run::Progress& progress) override { to_.OnFarProgress(progress); }
-  void OnGap(const run::Gap& gap) override { to_.OnGap(gap); }
-  void OnHole(uint64_t bytes) override { to_.OnHole(bytes); }
-  void OnEnd(const run::End& end) override { to_.OnEnd(end); }
-  void OnProgress(std::string_view what, uint64_t done, uint64_t total) override {
-    to_.OnProgress(what, done, total);
-  }
+  // Nothing that a preparation prints is a script's.
+  void OnOutput(run::Stream, std::string_view, int64_t) override {}
 
   std::optional<run::EnvironmentReady> environment;
-
- private:
-  Reporter& to_;
 };
 
 // As indexes compare names.

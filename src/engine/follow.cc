@@ -38,7 +38,7 @@ Status Report(const journal::Record& record, Reporter& reporter, std::optional<r
     void operator()(const run::StateChange& e) { reporter.OnState(e.state, e.reason); }
     void operator()(const run::Step& e) { reporter.OnStep(e); }
     void operator()(const run::Output& e) { reporter.OnOutput(e.stream, e.bytes, record.time_us); }
-    void operator()(const run::Metrics& e) { reporter.OnMetrics(e); }
+    void operator()(const run::Metrics&) {}
     void operator()(const run::Notice& e) { reporter.OnNotice(e); }
     void operator()(const run::Gap& e) { reporter.OnGap(e); }
     void operator()(const run::End& e) {

@@ -27,7 +27,6 @@ class Reporter {
   virtual void OnOutput(run::Stream /*stream*/, std::string_view /*bytes*/, int64_t /*time_us*/) {}
   virtual void OnEnvironment(const run::EnvironmentReady& /*environment*/) {}
   virtual void OnFarProgress(const run::Progress& /*progress*/) {}
-  virtual void OnMetrics(const run::Metrics& /*metrics*/) {}
   virtual void OnGap(const run::Gap& /*gap*/) {}
   virtual void OnHole(uint64_t /*bytes*/) {}
   virtual void OnEnd(const run::End& /*end*/) {}
@@ -38,6 +37,34 @@ class Reporter {
   // Long work of ours: `what` is stable for one piece of work; total 0: not known. Calls are
   // frequent; show one only when the work has lasted half a second.
   virtual void OnProgress(std::string_view /*what*/, uint64_t /*done*/, uint64_t /*total*/) {}
+};
+
+// Passes everything on to another one; for those who want to see some of it on its way.
+class PassingReporter : public Reporter {
+ public:
+  // `to` must outlive this object.
+  explicit PassingReporter(Reporter& to) : to_(to) {}
+
+  void OnRunId(const std::string& run_id) override { to_.OnRunId(run_id); }
+  void OnStep(const run::Step& step) override { to_.OnStep(step); }
+  void OnNotice(const run::Notice& notice) override { to_.OnNotice(notice); }
+  void OnStuck(const run::Notice& notice) override { to_.OnStuck(notice); }
+  void OnState(run::State state, const std::string& reason) override { to_.OnState(state, reason); }
+  void OnOutput(run::Stream stream, std::string_view bytes, int64_t time_us) override {
+    to_.OnOutput(stream, bytes, time_us);
+  }
+  void OnEnvironment(const run::EnvironmentReady& ready) override { to_.OnEnvironment(ready); }
+  void OnFarProgress(const run::Progress& progress) override { to_.OnFarProgress(progress); }
+  void OnGap(const run::Gap& gap) override { to_.OnGap(gap); }
+  void OnHole(uint64_t bytes) override { to_.OnHole(bytes); }
+  void OnEnd(const run::End& end) override { to_.OnEnd(end); }
+  void OnLink(int64_t silent_us, const std::string& why) override { to_.OnLink(silent_us, why); }
+  void OnProgress(std::string_view what, uint64_t done, uint64_t total) override {
+    to_.OnProgress(what, done, total);
+  }
+
+ private:
+  Reporter& to_;
 };
 
 }  // namespace tenon::engine
