@@ -64,6 +64,12 @@ def check_spelling(log):
                "codespell")
 
 
+def compiled_before():
+    """What the fresh root's builds have compiled need not be compiled again here."""
+    folder = BUILD / "compiled-in-fresh-root"
+    return {"CCACHE_REMOTE_STORAGE": f"file:{folder}|read-only"} if folder.is_dir() else {}
+
+
 def build(preset, *targets):
     def work(log):
         folder = BUILD / preset
@@ -73,8 +79,8 @@ def build(preset, *targets):
             code = log.run(["cmake", "--preset", preset], 300, cwd=ROOT)
             if code:
                 return one(code, "build-" + preset, "cmake")
-        return one(log.run(["ninja", "-C", folder, *targets], 7200, cwd=ROOT), "build-" + preset,
-                   "ninja")
+        return one(log.run(["ninja", "-C", folder, *targets], 7200, compiled_before(), ROOT),
+                   "build-" + preset, "ninja")
     return work
 
 
@@ -210,12 +216,13 @@ def deep_fuzz_seconds(target):
 
 def deep_steps():
     steps = [
+        # First, because it compiles everything from nothing, which serves the builds after it.
+        Step("fresh-root", pytest("fresh-root", "fresh_root", deep=True, limit=14400), slots=CORES),
+        Step("build-release", build("release"), slots=CORES),
         Step("build-fuzz", build("fuzz", "fuzzers"), slots=CORES),
         # The build by clang: what the other one's compiler is told means nothing to clang-tidy.
         Step("clang-tidy", command("clang-tidy", sys.executable, ROOT / "scripts/lib/tidy.py", ROOT,
                                    BUILD / "fuzz", limit=7200), ("build-fuzz",), slots=CORES),
-        Step("fresh-root", pytest("fresh-root", "fresh_root", deep=True, limit=14400), slots=CORES),
-        Step("build-release", build("release"), slots=CORES),
     ]
     # The ordinary tests have passed in the fresh root; here only the long forms.
     for folder in ("e2e", "shim"):

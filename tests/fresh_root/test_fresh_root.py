@@ -19,6 +19,8 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 ENTER = Path(__file__).with_name("enter")
 LOGS = REPOSITORY / "build/test-logs"  # what the commands print is kept there
+# What was compiled inside, for the builds of scripts/check-deep that follow. Nothing of it goes in.
+COMPILED = REPOSITORY / "build/compiled-in-fresh-root"
 PASSED_ON = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
              "SSL_CERT_FILE", "SSL_CERT_DIR")
 pytestmark = [pytest.mark.deep, pytest.mark.seconds(7200),
@@ -64,6 +66,9 @@ def fresh_root():
         subprocess.run(["git", "clone", "-q", "--no-hardlinks", REPOSITORY, root / "root/tenon"],
                        check=True)
         yield root
+        if (root / "root/compiled").is_dir():
+            shutil.rmtree(COMPILED, ignore_errors=True)
+            shutil.move(root / "root/compiled", COMPILED)
     finally:
         # Never below a mount: enter's namespaces are gone, and rm stays on this file system anyway.
         subprocess.run(["rm", "-rf", "--one-file-system", root], check=False)
@@ -73,6 +78,7 @@ def run_inside(root, command, **variables):
     """(output, seconds) of a command that has to end with 0."""
     passed_on = [f"{n}={os.environ[n]}" for n in PASSED_ON if n in os.environ]
     given = [f"{n}={v}" for n, v in variables.items()]
+    given.append("CCACHE_REMOTE_STORAGE=file:/root/compiled")
     started = time.monotonic()
     answer = subprocess.run([ENTER, root, command, "CI=true", *passed_on, *given],
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
