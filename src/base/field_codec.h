@@ -132,7 +132,7 @@ class FieldEncoder {
   template <typename... T>
   void PutBody(const std::variant<T...>& value) {
     Varint(value.index());
-    std::visit([this](const auto& v) { Put(v); }, value);
+    std::visit([&](const auto& v) { Put(v); }, value);
   }
 
   std::string out_;
