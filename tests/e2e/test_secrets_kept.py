@@ -176,6 +176,16 @@ open("outputs/***", "w").write("THREE")
     assert_no_secret(runner, run, "first-secret", "second-secret")
 
 
+def test_an_empty_folder_is_not_kept_under_a_secret_name(runner):
+    """It is no output, but the tree of the outputs would hold its name."""
+    token = "canary-7f3a9c51ed"
+    run = runner.start("import os\nos.makedirs('outputs/' + os.environ['TOKEN'] + '/x')\n"
+                       "open('outputs/a.txt', 'w').write('one')\n", secrets={"TOKEN": token})
+    run.wait()
+    assert names_of(run)[0] == {"outputs/a.txt"}
+    assert_no_secret(runner, run, token)
+
+
 FORMS = r"""
 import json, os, struct, urllib.parse
 token = os.environ["TOKEN"]
