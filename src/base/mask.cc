@@ -22,7 +22,7 @@ namespace tenon {
 
 enum class Masker::Style : unsigned char {
   kRaw,
-  kText,     // backslashes; \xe9 is the character
+  kText,     // backslashes; \xe9 is the character, \351 a byte
   kBytes,    // backslashes; \xe9 is the byte
   kPercent,  // %2F
   kForm,     // %2F, and + is a blank
@@ -42,12 +42,38 @@ std::string_view WithoutLineEnds(std::string_view text) {
   return text;
 }
 
+// What base64 makes of a secret in the middle of other bytes ("user:password"), with a bit of
+// theirs in its first and last characters, which are not part of this. `first`: its first bit that
+// begins a character, which is 0, 2 or 4.
+std::string InBase64(std::string_view secret, size_t first, std::string_view last_two) {
+  std::string out;
+  for (size_t bit = first; bit + 6 <= secret.size() * 8; bit += 6) {
+    const size_t at = bit / 8;
+    const uint32_t next = at + 1 < secret.size() ? static_cast<unsigned char>(secret[at + 1]) : 0;
+    const uint32_t two = static_cast<uint32_t>(static_cast<unsigned char>(secret[at])) << 8 | next;
+    const uint32_t value = two >> (10 - bit % 8) & 63;
+    const size_t n = value % 26;
+    out += static_cast<char>(value < 26   ? 'A' + n
+                             : value < 52 ? 'a' + n
+                             : value < 62 ? '0' + (value - 52)
+                                          : last_two[value - 62]);
+  }
+  return out;
+}
+
 // The forms of a secret that are looked for, each in every style.
 void AddPatterns(std::string_view secret, std::vector<std::string>* patterns) {
   if (secret.empty()) return;
   patterns->emplace_back(secret);
   const std::string_view body = WithoutLineEnds(secret);
-  if (body.size() >= kShortestSecret) patterns->emplace_back(body);
+  if (body.size() >= kShortestSecret) {
+    patterns->emplace_back(body);
+    for (const size_t first : {0, 2, 4}) {
+      for (const char* last_two : {"+/", "-_"}) {
+        patterns->push_back(InBase64(body, first, last_two));
+      }
+    }
+  }
   if (body.find('\n') == std::string_view::npos) return;
   for (const std::string& whole : Split(body, '\n')) {
     const std::string_view line = Trim(whole);
@@ -56,14 +82,10 @@ void AddPatterns(std::string_view secret, std::vector<std::string>* patterns) {
   }
 }
 
-// The letter behind a backslash that stands for a byte; nullopt: there is none.
+// The character behind a backslash that stands for a byte; nullopt: there is none. Signs stand for
+// themselves, as in JSON's \/ and in what shells and regular expressions are given.
 std::optional<char> Escaped(char letter) {
   switch (letter) {
-    case '"':
-    case '\'':
-    case '\\':
-    case '/':
-      return letter;
     case 'a':
       return '\a';
     case 'b':
@@ -79,11 +101,14 @@ std::optional<char> Escaped(char letter) {
     case 'v':
       return '\v';
     default:
-      return std::nullopt;
+      break;
   }
+  const bool word = (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') ||
+                    (letter >= 'a' && letter <= 'z');
+  return letter >= ' ' && letter <= '~' && !word ? std::optional(letter) : std::nullopt;
 }
 
-constexpr std::string_view kEscapeLetters = "\"'\\/abfnrtv";
+constexpr std::string_view kEscapeLetters = "abfnrtv !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 std::optional<uint32_t> HexValue(char c) {
@@ -158,8 +183,20 @@ Unit ReadSurrogates(std::string_view text, uint32_t high) {
   return Character(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00), 12);
 }
 
+// `\303`: a byte, as C, git and bash write it.
+Unit ReadOctal(std::string_view text) {
+  uint32_t value = 0;
+  for (size_t i = 1; i < 4; ++i) {
+    if (i >= text.size()) return Not(Unit::Kind::kCut);
+    if (text[i] < '0' || text[i] > (i == 1 ? '3' : '7')) return Not(Unit::Kind::kWrong);
+    value = value << 3 | static_cast<uint32_t>(text[i] - '0');
+  }
+  return OneByte(static_cast<char>(value), 4);
+}
+
 Unit ReadBackslash(std::string_view text, bool x_is_byte) {
   if (text.size() < 2) return Not(Unit::Kind::kCut);
+  if (text[1] >= '0' && text[1] <= '3') return ReadOctal(text);
   if (const auto byte = Escaped(text[1])) return OneByte(*byte, 2);
   const size_t digits = text[1] == 'x' ? 2 : text[1] == 'u' ? 4 : text[1] == 'U' ? 8 : 0;
   if (digits == 0) return Not(Unit::Kind::kWrong);
@@ -219,6 +256,7 @@ void Masker::AddStart(std::string_view pattern) {
   add_behind(first);
   if (first == ' ') add_behind('+');
   for (const char letter : std::string_view("uUx")) add('\\', letter);
+  add('\\', static_cast<char>('0' + (static_cast<unsigned char>(first) >> 6)));
   for (const char letter : kEscapeLetters) {
     if (Escaped(letter) == first) add('\\', letter);
   }

@@ -25,9 +25,10 @@ bool IsMaskable(std::string_view secret);
 // A secret is found as it is, without the line ends at its end, and, if it has several lines, in
 // each of its lines of kShortestSecretLine bytes or more (blanks around it not counted; lines that
 // begin a PEM block or end one are no secrets). Each of these is also found in the ways that
-// programs write strings, whichever of its characters they choose to escape: JSON's and Python's
-// backslashes (\n, \", \/, \u00e9, surrogates, \U0001f600, \xe9 for a character or for a byte) and
-// the percent signs of addresses (%2F, %2f, + for a blank).
+// programs write strings, whichever of its characters they choose to escape: the backslashes of
+// JSON, Python, C and shells (\n, \", \/, \$, \u00e9, surrogates, \U0001f600, \xe9 for a character
+// or for a byte, \303 for a byte) and the percent signs of addresses (%2F, %2f, + for a blank). The
+// whole is found in base64, too, wherever in the text that was encoded it stood.
 //
 // Bytes at the end of a piece that could be the beginning of a secret are held back until the next
 // piece or Flush() decides. Where two secrets match at one place the longer wins; occurrences that

@@ -141,6 +141,33 @@ TEST(MaskTest, BackslashesAndPercentSignsOfASecretItself) {
   EXPECT_EQ(masker.Mask("<a\nb>"), "<a\nb>");
 }
 
+TEST(MaskTest, ASecretInOctalAndWithSignsEscapedIsMasked) {
+  Masker masker({kOdd});
+  // As git and bash's printf %q write it.
+  EXPECT_EQ(masker.Mask(R"("pa\"ss/wo\\rd \303\251\342\202\254\360\237\230\200'<&>+\n\tend")"),
+            R"("***")");
+  // As re.escape does, and a shell that is given the word without quotes.
+  EXPECT_EQ(Masker({"pa$s w.o+r'd"}).Mask(R"(pa\$s\ w\.o\+r\'d)"), "***");
+  EXPECT_EQ(Masker({"$igned-word"}).Mask(R"(x\$igned\-wordy)"), "x***y");
+  EXPECT_EQ(Masker({"\xc3\xa9t\xc3\xa9 2017"}).Mask(R"(x\303\251t\303\251 2017y)"), "x***y");
+  EXPECT_EQ(masker.Mask(R"(\303\25 \9 \400)"), R"(\303\25 \9 \400)");
+}
+
+TEST(MaskTest, ASecretInBase64IsMaskedWhereverItStoodInTheText) {
+  // base64 of "hunter22", "a:hunter22", "ab:hunter22" and "abc:hunter22!?" (Authorization: Basic).
+  Masker masker({"hunter22"});
+  EXPECT_EQ(masker.Mask("aHVudGVyMjI="), "***I=");
+  EXPECT_EQ(masker.Mask("YTpodW50ZXIyMg=="), "YTp***g==");
+  EXPECT_EQ(masker.Mask("YWI6aHVudGVyMjI="), "YWI6***I=");
+  EXPECT_EQ(masker.Mask("YWJjOmh1bnRlcjIyIT8="), "YWJjOm***IT8=");
+  EXPECT_EQ(FeedAll(masker, {"YTpodW5", "0ZXIy", "Mg=="}), "YTp***g==");
+  EXPECT_EQ(masker.Mask("aHVudGVxMjI="), "aHVudGVxMjI=");
+  // Both alphabets.
+  Masker odd({"\xfb\xff\xfe>>??"});
+  EXPECT_EQ(odd.Mask("+//+Pj4/Pw== -__-Pj4_Pw=="), "***w== ***w==");
+  EXPECT_GE(masker.shortest(), 8u);
+}
+
 TEST(MaskTest, ASecretIsMaskedWithoutItsLineEnd) {
   Masker masker({"hunter22\n", "windows-one\r\n"});
   EXPECT_EQ(masker.Mask("a hunter22 b"), "a *** b");

@@ -97,7 +97,7 @@ std::vector<std::string> NamesIn(const json::Object& object, const char* key) {
 Result<DataScan> ScanHere(Context& context, const std::string& path, Reporter& reporter,
                           bool stays_here) {
   snapshot::DataScanOptions options;
-  options.cache = context.home.stat_cache("data-" + Sha256Of(path).Hex().substr(0, 32));
+  options.cache = context.home.stat_cache("data2-" + Sha256Of(path).Hex().substr(0, 32));
   options.now_us = context.clock->NowUs();
   options.progress = [&](uint64_t done, uint64_t total) -> Status {
     reporter.OnProgress("looking at the files", done, total);

@@ -69,6 +69,17 @@ Result<std::string> ReadPlain(const std::string& path, size_t limit, struct stat
   return bytes;
 }
 
+// PATH without what would find a program of the repository itself: folders in it, and those that
+// are meant from the working directory on.
+std::string PathOutside(const std::string& top, const std::string& path) {
+  std::string outside;
+  for (const std::string& folder : Split(path, ':')) {
+    if (!folder.starts_with('/') || (RealPath(folder) + "/").starts_with(top + "/")) continue;
+    outside += (outside.empty() ? "" : ":") + folder;
+  }
+  return outside.empty() ? "/usr/bin:/bin" : outside;
+}
+
 // A folder that goes away with this.
 class Scratch {
  public:
@@ -111,6 +122,7 @@ class GitReader {
       : folder_(std::move(folder)),
         top_(std::move(top)),
         own_(CurrentEnvironment()),
+        path_(PathOutside(top_, GetVariable(own_, "PATH", "/usr/bin:/bin"))),
         deadline_us_(SystemClock().MonotonicUs() + kTimeoutUs) {}
 
   GitState Read() {
@@ -150,16 +162,22 @@ class GitReader {
   // Runs git with nothing of our environment but the path, and `variables`.
   Result<CaptureResult> Run(const Environment& variables, const Arguments& arguments,
                             const std::string& input, size_t limit) {
-    Arguments argv = {"env",
+    const auto env = FindProgram("env", path_), git = FindProgram("git", path_);
+    if (!env || !git) {
+      const bool inside = FindProgram("git", GetVariable(own_, "PATH", path_)).has_value();
+      return NotFound(inside ? "the only git on PATH is part of the repository, so it is not run"
+                             : "there is no git here");
+    }
+    Arguments argv = {*env,
                       "-i",
-                      "PATH=" + GetVariable(own_, "PATH", "/usr/bin:/bin"),
+                      "PATH=" + path_,
                       "LC_ALL=C",
                       "GIT_OPTIONAL_LOCKS=0",
                       "GIT_TERMINAL_PROMPT=0",
                       "GIT_NO_LAZY_FETCH=1",
                       "GIT_NO_REPLACE_OBJECTS=1"};
     for (const auto& [name, value] : variables) argv.push_back(name + "=" + value);
-    argv.insert(argv.end(), {"git", "--no-pager", "-c", "core.fsmonitor=false", "-c",
+    argv.insert(argv.end(), {*git, "--no-pager", "-c", "core.fsmonitor=false", "-c",
                              "core.hooksPath=/dev/null"});
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     const int64_t left_us = deadline_us_ - SystemClock().MonotonicUs();
@@ -403,6 +421,7 @@ class GitReader {
 
   std::string folder_, top_;
   Environment own_;
+  std::string path_;  // where programs are looked for
   int64_t deadline_us_;
   std::string git_, common_;  // the repository's folder, and where it has what worktrees share
 };

@@ -316,7 +316,8 @@ Result<std::string> RecordAndStart(
 snapshot::FreezeOptions FreezeOptionsFor(const Context& context, const ProjectFolder& folder) {
   snapshot::FreezeOptions options;
   options.folder = folder.root;
-  options.stat_cache = context.home.stat_cache(Sha256Of(folder.root).Hex().substr(0, 32));
+  // Versions that took more along had other names for it.
+  options.stat_cache = context.home.stat_cache(Sha256Of("2\n" + folder.root).Hex().substr(0, 32));
   options.ignore_files = {".amlignore", ".gitignore"};
   options.always_ignored = AlwaysIgnored();
   options.stays_here = IsComputeFile;

@@ -9,10 +9,10 @@ namespace {
 TEST(PypiNamesTest, ANameThatIsAnotherProjectOnPypiIsNotKnown) {
   // Programs and C libraries of conda; PyPI has something else of each name, or nothing.
   for (const char* name :
-       {"jasper", "graphviz", "redis",   "igraph",  "tk",   "snappy", "apex",          "pyg",
-        "faiss",  "boost",    "zlib",    "openssl", "curl", "ffmpeg", "git",           "make",
-        "r",      "spark",    "go",      "yarn",    "cuda", "libgcc", "_libgcc_mutex", "r-base",
-        "nomkl",  "mpi",      "openmpi", "python",  "",     " ",      "numpy ="}) {
+       {"jasper", "graphviz", "redis", "igraph",  "tk",     "snappy", "apex",   "pyg",
+        "faiss",  "boost",    "zlib",  "openssl", "curl",   "ffmpeg", "git",    "make",
+        "blosc",  "r",        "spark", "go",      "yarn",   "cuda",   "libgcc", "_libgcc_mutex",
+        "r-base", "nomkl",    "mpi",   "openmpi", "python", "",       " ",      "numpy ="}) {
     EXPECT_EQ(PypiName(name), "") << name;
   }
 }
@@ -28,6 +28,7 @@ TEST(PypiNamesTest, TheSameProjectIsKnownByItsNameOnPypi) {
   EXPECT_EQ(PypiName("matplotlib-base"), "matplotlib");
   EXPECT_EQ(PypiName("scikit-learn"), "scikit-learn");
   EXPECT_EQ(PypiName("python-graphviz"), "graphviz");
+  EXPECT_EQ(PypiName("python-blosc"), "blosc");
   EXPECT_EQ(PypiName("redis-py"), "redis");
   EXPECT_EQ(PypiName("pytables"), "tables");
   EXPECT_EQ(PypiName("msgpack-python"), "msgpack");

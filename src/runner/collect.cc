@@ -88,14 +88,18 @@ std::string SomeOf(const std::vector<std::string>& paths) {
   return Join(some, ", ") + (shown < paths.size() ? ", …" : "");
 }
 
-// The paths of files below `folder` (and deeper), from `root` on.
-void ListFiles(const std::string& root, const std::string& folder,
-               std::vector<std::string>* paths) {
+// The paths of files, and of folders without any, below `folder` (and deeper), from `root` on.
+void ListFiles(const std::string& root, const std::string& folder, std::vector<std::string>* paths,
+               std::vector<std::string>* empty) {
   for (const std::string& name : ListDir(JoinPath(root, folder)).value_or({})) {
     const std::string path = folder.empty() ? name : folder + "/" + name;
     struct stat info;
     if (::lstat(JoinPath(root, path).c_str(), &info) != 0) continue;
-    if (S_ISDIR(info.st_mode)) ListFiles(root, path, paths);
+    if (S_ISDIR(info.st_mode)) {
+      const size_t before = paths->size();
+      ListFiles(root, path, paths, empty);
+      if (paths->size() == before) empty->push_back(path);
+    }
     if (S_ISREG(info.st_mode)) paths->push_back(path);
   }
 }
@@ -120,11 +124,12 @@ Status PutUnder(const std::string& from, const std::string& stage, const std::st
 // them may not; else `outputs` itself. Its user removes it.
 Result<std::string> UnderSafeNames(const RunName& run, const std::string& outputs,
                                    std::vector<std::string>* unreadable, SafeNames& names) {
-  std::vector<std::string> paths, closed;
+  std::vector<std::string> paths, empty, closed;
   MakeReadable(outputs, "", &closed);
-  ListFiles(outputs, "", &paths);
+  ListFiles(outputs, "", &paths, &empty);
   bool all_safe = true;
-  for (const auto* list : {&paths, &closed}) {
+  // An empty folder has a name, too, which the tree of the outputs would hold.
+  for (const auto* list : {&paths, &empty, &closed}) {
     for (const std::string& path : *list) all_safe = names(path) == path && all_safe;
   }
   if (all_safe) return outputs;

@@ -91,7 +91,13 @@ class Scanner {
     std::sort(scan_.set.files.begin(), scan_.set.files.end(),
               [](const DataFile& a, const DataFile& b) { return a.path < b.path; });
     total_ = scan_.set.bytes();
-    for (DataFile& file : scan_.set.files) TENON_TRY_VOID(Look(&file));
+    std::vector<DataFile> taken;
+    taken.reserve(scan_.set.files.size());
+    for (DataFile& file : scan_.set.files) {
+      TENON_TRY(const bool take, Look(&file));
+      if (take) taken.push_back(std::move(file));
+    }
+    scan_.set.files = std::move(taken);
     remembered_.Write();
     return std::move(scan_);
   }
@@ -144,7 +150,7 @@ class Scanner {
   Status Walk(const std::string& folder) {
     TENON_TRY(const auto names,
               ListDir(folder.empty() ? scan_.root : JoinPath(scan_.root, folder)));
-    if (!options_.homes.empty() && IsTenonHome(names)) {
+    if (!options_.homes.empty() && (BaseName(folder) == kHomeName || IsTenonHome(names))) {
       if (folder.empty()) return OwnFolder(scan_.root);
       scan_.left_out.push_back(folder);
       return {};
@@ -180,7 +186,8 @@ class Scanner {
     return {};
   }
 
-  Status Look(DataFile* file) {
+  // Reads it; false: it is left out, because its contents are a private key.
+  Result<bool> Look(DataFile* file) {
     const std::string whole = JoinPath(scan_.root, file->path);
     TENON_TRY(const UniqueFd fd, OpenFile(whole, O_RDONLY | O_NONBLOCK));
     struct stat info {};
@@ -190,10 +197,14 @@ class Scanner {
       file->hash = *known;
       done_ += file->size;
     } else {
+      if (leave_out_keys_ && !scan_.is_file && IsKeyItselfAt(fd.get())) {
+        scan_.left_out.push_back(file->path);
+        return false;
+      }
       TENON_TRY_VOID(Read(fd.get(), file));
     }
     remembered_.Note(file->path, info, options_.now_us * 1000, file->hash);
-    return {};
+    return true;
   }
 
   Status Read(int fd, DataFile* file) {

@@ -138,9 +138,9 @@ bool Freezer::IsLeftOutKey(const Folder& folder, const std::string& path, bool a
                            bool is_folder, Item* item) {
   if (!options_.leave_out_keys || folder.on_purpose) return false;
   const KeyName known = LookAtKeyName(path, is_folder);
-  if (known.kind == KeyKind::kNone) return false;
-  item->on_purpose = asked && is_folder;
-  if (asked) return false;
+  // Whoever asks for an ordinary folder does not ask for the keys that lie in it.
+  item->on_purpose = asked && (!is_folder || known.kind != KeyKind::kNone);
+  if (known.kind == KeyKind::kNone || asked) return false;
   if (known.kind == KeyKind::kLook && !HoldsKeyAt(folder.fd.get(), item->name)) return false;
   std::lock_guard<std::mutex> lock(mutex_);
   if (known.kind == KeyKind::kNamed) {
@@ -258,7 +258,9 @@ Status Freezer::ListIt(const FolderPtr& folder) {
     while (more) {
       TENON_TRY(more, next());
     }
-    if (!options_.homes.empty() && IsTenonHome(listing)) return LeaveOutHome(folder.get());
+    if (!options_.homes.empty() && (BaseName(folder->path) == kHomeName || IsTenonHome(listing))) {
+      return LeaveOutHome(folder.get());
+    }
     TENON_TRY_VOID(ReadRules(folder.get(), &listing));
     TENON_TRY_VOID(AddPart(folder, std::move(listing), &cursor));
   }
@@ -306,6 +308,11 @@ Status Freezer::DoItem(Folder* folder, Item* item, Counts* counts) {
       if (!IsCachedFile(folder, item)) {
         TENON_TRY_VOID(DoFile(folder, item, counts));
         folder->cache_changed = true;
+        if (item->left_out) {
+          LeaveOutKey(folder, item);
+          --counts->files;
+          return {};
+        }
       }
       counts->bytes += item->stat.size;
       if (item->stat.size >= options_.large_file_hint) {
@@ -336,14 +343,25 @@ bool Freezer::IsCachedFile(Folder* folder, Item* item) {
 }
 
 Status Freezer::DoFile(Folder* folder, Item* item, Counts* counts) {
+  const bool on_purpose = folder->on_purpose || item->on_purpose;
   TENON_TRY(item->stat,
             ReadSteadily(folder->fd.get(), item->name, [&](int fd, const FileStat& stat) -> Status {
+              item->is_key = options_.leave_out_keys && IsKeyItselfAt(fd);
+              item->left_out = item->is_key && !on_purpose;
+              if (item->left_out) return {};
               TENON_TRY(item->hash, store_.PutFile(fd, stat.size, on_bytes_));
               return {};
             }));
+  if (item->left_out) return {};
   item->kept = item->hash;
   ++counts->files_hashed;
   return {};
+}
+
+void Freezer::LeaveOutKey(Folder* folder, Item* item) {
+  folder->node_changed = true;
+  std::lock_guard<std::mutex> lock(mutex_);
+  keys_.push_back({folder->PathOf(item->Name()), /*is_folder=*/false, "a private key"});
 }
 
 Status Freezer::DoSymlink(Folder* folder, Item* item) {
@@ -490,7 +508,8 @@ void Freezer::Remember(const Folder& folder, const std::vector<Hash>& nodes,
   for (const Part& part : folder.parts) {
     std::vector<const Item*> listed;
     for (const Item& item : part.items) {
-      if (!item.left_out) listed.push_back(&item);
+      // A key is looked at again: what asks for it may be gone by then.
+      if (!item.left_out && !item.is_key) listed.push_back(&item);
     }
     // Back into the order of the listing, which is that of the names in memory.
     std::sort(listed.begin(), listed.end(),

@@ -42,8 +42,9 @@ class Freezer {
     size_t cached = CacheCursor::kNone;  // its entry in the cached folder
     FileStat stat;
     Hash hash, kept;
-    bool on_purpose = false;  // a folder of keys that an ignore file asks for
-    bool left_out = false;    // a folder that turned out to be a Tenon home
+    bool on_purpose = false;  // an ignore file asks for it
+    bool is_key = false;      // by its contents
+    bool left_out = false;    // turned out to be a Tenon home, or such a key
 
     std::string_view Name() const { return {name, name_length}; }
   };
@@ -98,6 +99,8 @@ class Freezer {
   Status DoItems(const FolderPtr& folder, std::span<Item> items);
   Status DoItem(Folder* folder, Item* item, Counts* counts);
   Status DoFile(Folder* folder, Item* item, Counts* counts);
+  // A file whose contents are a key, under a name that told nothing.
+  void LeaveOutKey(Folder* folder, Item* item);
   Status DoSymlink(Folder* folder, Item* item);
   Status DoStaysHere(Folder* folder, Item* item);
   bool IsCachedFile(Folder* folder, Item* item);

@@ -29,6 +29,17 @@ std::string_view LastPart(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+// Whether any of a pattern stands for itself, dots and slashes not counted.
+bool HasName(std::string_view pattern) {
+  bool in_brackets = false;
+  for (const char c : pattern) {
+    if (c == '[') in_brackets = true;
+    if (!in_brackets && std::strchr("*?/.\\", c) == nullptr) return true;
+    if (c == ']') in_brackets = false;
+  }
+  return false;
+}
+
 }  // namespace
 
 IgnoreRules IgnoreRules::Parse(std::string_view text) {
@@ -61,6 +72,7 @@ void IgnoreRules::AddLine(std::string_view line) {
     line.remove_suffix(1);
   }
   if (line.empty()) return;  // "!", "/": match nothing
+  rule.names = HasName(line);
   const auto index = static_cast<uint32_t>(rules_.size());
   const bool has_slash = line.find('/') != std::string_view::npos;
   if (line[0] == '/') line.remove_prefix(1);
@@ -119,7 +131,9 @@ Verdict IgnoreRules::Match(std::string_view path, bool is_folder) const {
   look(basenames_, [&](const Rule& rule) { return MatchesPath(rule, name); });
   look(paths_, [&](const Rule& rule) { return MatchesPath(rule, path); });
   if (best < 0) return Verdict::kNone;
-  return rules_[static_cast<size_t>(best)].negative ? Verdict::kKept : Verdict::kIgnored;
+  const Rule& rule = rules_[static_cast<size_t>(best)];
+  if (!rule.negative) return Verdict::kIgnored;
+  return rule.names ? Verdict::kKept : Verdict::kKeptByWildcard;
 }
 
 std::string PatternFor(std::string_view path) {

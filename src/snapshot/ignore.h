@@ -17,9 +17,10 @@
 namespace tenon::snapshot {
 
 enum class Verdict : uint8_t {
-  kNone,     // no pattern matches
-  kIgnored,  // the last pattern that matches leaves it out
-  kKept,     // the last pattern that matches begins with "!"
+  kNone,            // no pattern matches
+  kIgnored,         // the last pattern that matches leaves it out
+  kKept,            // the last pattern that matches begins with "!"
+  kKeptByWildcard,  // the same, and it names nothing: "!*/", "!**"
 };
 
 // The patterns of one ignore file. Immutable once parsed; any number of threads may ask.
@@ -38,6 +39,7 @@ class IgnoreRules {
  private:
   struct Rule {
     bool negative = false;
+    bool names = false;  // has more than wildcards
     bool folders_only = false;
     std::string prefix;     // compared as bytes, before any wildcard
     bool has_glob = false;  // false: the prefix is all there is

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/text.h"
 
 namespace tenon::snapshot {
 namespace {
@@ -24,7 +25,8 @@ struct Row {
 };
 
 // Every row begins with a dot, or has a folder in it that does: LookAtKeyName() looks here only
-// then.
+// then. All names are in lower case; that of a file does not count, because tools of Windows write
+// KEY.PEM and CERT.PFX, and some disks do not tell the two apart.
 constexpr Row kHidden[] = {
     {".ssh", What::kFolder, KeyKind::kKey, "SSH keys"},
     {".gnupg", What::kFolder, KeyKind::kKey, "GnuPG keys"},
@@ -55,6 +57,15 @@ constexpr Row kHidden[] = {
     {".cargo/credentials.toml", What::kFile, KeyKind::kKey, "a token of crates.io"},
     {".gem/credentials", What::kFile, KeyKind::kKey, "a token of RubyGems"},
     {".terraform.d/credentials.tfrc.json", What::kFile, KeyKind::kKey, "a token of Terraform"},
+    {".config/rclone", What::kFolder, KeyKind::kKey, "passwords of rclone"},
+    {".local/share/kwalletd", What::kFolder, KeyKind::kKey, "the desktop's keyring"},
+    {".thunderbird", What::kFolder, KeyKind::kKey, "passwords and mail of Thunderbird"},
+    {".config/microsoft-edge", What::kFolder, KeyKind::kKey, "passwords and cookies of Edge"},
+    {".dockercfg", What::kFile, KeyKind::kKey, "passwords of registries"},
+    {".databrickscfg", What::kFile, KeyKind::kKey, "a token of Databricks"},
+    {".snowsql/config", What::kFile, KeyKind::kKey, "a password of Snowflake"},
+    {".yarnrc.yml", What::kFile, KeyKind::kLook, "a token of npm"},
+    {".condarc", What::kFile, KeyKind::kLook, "a password of a package index"},
     {".vault-token", What::kFile, KeyKind::kKey, "a token of Vault"},
     {".boto", What::kFile, KeyKind::kKey, "credentials of Google Cloud"},
     {".s3cfg", What::kFile, KeyKind::kKey, "credentials of S3"},
@@ -74,6 +85,11 @@ constexpr Row kNames[] = {
     {"id_xmss", What::kFile, KeyKind::kKey, "an SSH key"},
     {"_netrc", What::kFile, KeyKind::kKey, "passwords of servers"},
     {"secrets.key", What::kFile, KeyKind::kKey, "the key of Tenon's passwords"},
+    {"kubeconfig", What::kFile, KeyKind::kKey, "credentials of Kubernetes"},
+    {"kaggle.json", What::kFile, KeyKind::kKey, "a token of Kaggle"},
+    {"application_default_credentials.json", What::kFile, KeyKind::kKey,
+     "credentials of Google Cloud"},
+    {"pip.conf", What::kFile, KeyKind::kLook, "a password of a package index"},
 };
 
 // Ends of names of files.
@@ -90,24 +106,51 @@ constexpr Row kEnds[] = {
     {".cer", What::kFile, KeyKind::kLook, "a private key"},
     {".p12", What::kFile, KeyKind::kKey, "a certificate with its private key"},
     {".pfx", What::kFile, KeyKind::kKey, "a certificate with its private key"},
+    {".jks", What::kFile, KeyKind::kKey, "a key store of Java"},
+    {".kdbx", What::kFile, KeyKind::kKey, "passwords of KeePass"},
+    {".keytab", What::kFile, KeyKind::kKey, "keys of Kerberos"},
+    {".kubeconfig", What::kFile, KeyKind::kKey, "credentials of Kubernetes"},
     {"_rsa", What::kFile, KeyKind::kLook, "a private key"},
     {"_dsa", What::kFile, KeyKind::kLook, "a private key"},
     {"_ecdsa", What::kFile, KeyKind::kLook, "a private key"},
     {"_ed25519", What::kFile, KeyKind::kLook, "a private key"},
+    {"_key", What::kFile, KeyKind::kLook, "a private key"},
+    {"-rsa", What::kFile, KeyKind::kLook, "a private key"},
+    {"-ecdsa", What::kFile, KeyKind::kLook, "a private key"},
+    {"-ed25519", What::kFile, KeyKind::kLook, "a private key"},
+    {"-key", What::kFile, KeyKind::kLook, "a private key"},
 };
-constexpr size_t kLongestEnd = 8;
+constexpr size_t kLongestEnd = 11;
+// Of files with these words in their names, what services hand out as JSON or CSV.
+constexpr std::string_view kWords[] = {"credential",      "client_secret",  "service-account",
+                                       "service_account", "serviceaccount", "accesskey"};
+constexpr std::string_view kWordEnds[] = {".json", ".csv"};
+// What `ssh-keygen` calls a key, with whatever behind it: id_rsa_work, id_ed25519.old.
+constexpr std::string_view kSshNames[] = {"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"};
 
-// From the last dot or underscore on, if it is near enough to be one of kEnds.
+// From the last dot, underscore or dash on, if it is near enough to be one of kEnds.
 std::string_view EndOf(std::string_view name) {
   for (size_t n = 1; n <= std::min(kLongestEnd, name.size()); ++n) {
     const char c = name[name.size() - n];
-    if (c == '.' || c == '_') return name.substr(name.size() - n);
+    if (c == '.' || c == '_' || c == '-') return name.substr(name.size() - n);
   }
   return {};
 }
 
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// `lower` is in lower case.
+bool Equals(std::string_view text, std::string_view lower) {
+  return text.size() == lower.size() && std::equal(text.begin(), text.end(), lower.begin(),
+                                                   [](char a, char b) { return Lower(a) == b; });
+}
+
+bool EndsWith(std::string_view text, std::string_view lower) {
+  return text.size() >= lower.size() && Equals(text.substr(text.size() - lower.size()), lower);
+}
+
 bool EndsAtName(std::string_view path, std::string_view end) {
-  if (!path.ends_with(end)) return false;
+  if (!EndsWith(path, end)) return false;
   return path.size() == end.size() || path[path.size() - end.size() - 1] == '/';
 }
 
@@ -122,22 +165,55 @@ class HomeMarks {
   void Add(std::string_view name) {
     runs_ |= name == "runs";
     objects_ |= name == "objects";
+    secrets_ += name == "secrets.key" || name == "secrets.json";
     for (const std::string_view mark : kStrong) strong_ |= name == mark;
     for (const std::string_view mark : kWeak) weak_ |= name == mark;
   }
-  bool Tell() const { return runs_ && (strong_ || (objects_ && weak_)); }
+  bool Tell() const { return secrets_ == 2 || (runs_ && (strong_ || (objects_ && weak_))); }
 
  private:
   bool runs_ = false, objects_ = false, strong_ = false, weak_ = false;
+  int secrets_ = 0;  // before the first run
 };
 
 // .env, .env.local, .env.production; not the example that lies beside it.
 bool IsEnvFile(std::string_view name) {
   constexpr std::string_view kExamples[] = {".example", ".sample", ".template", ".dist"};
-  if (name == ".env") return true;
-  if (!name.starts_with(".env.")) return false;
+  if (Equals(name, ".env") || Equals(name, ".renviron")) return true;
+  if (!Equals(name.substr(0, 5), ".env.")) return false;
   return std::none_of(std::begin(kExamples), std::end(kExamples),
-                      [&](std::string_view end) { return name.ends_with(end); });
+                      [&](std::string_view end) { return EndsWith(name, end); });
+}
+
+// A file that has no place in the tables.
+KeyName LookAtWords(std::string_view name) {
+  for (const std::string_view start : kSshNames) {
+    if (Equals(name.substr(0, start.size()), start)) {
+      return {EndsWith(name, ".pub") ? KeyKind::kNone : KeyKind::kLook, "an SSH key"};
+    }
+  }
+  if (std::none_of(std::begin(kWordEnds), std::end(kWordEnds),
+                   [&](std::string_view end) { return EndsWith(name, end); })) {
+    return {};
+  }
+  const std::string lower = ToLower(name);
+  for (const std::string_view word : kWords) {
+    if (lower.find(word) != std::string::npos) return {KeyKind::kLook, "credentials of a service"};
+  }
+  return {};
+}
+
+// An address with a password in it that is no variable: https://user:word@host.
+bool HoldsLogin(std::string_view bytes) {
+  constexpr std::string_view kScheme = "://";
+  for (size_t at = bytes.find(kScheme); at != std::string_view::npos;
+       at = bytes.find(kScheme, at + 1)) {
+    std::string_view login = bytes.substr(at + kScheme.size());
+    login = login.substr(0, login.find_first_of("/ \t\r\n"));
+    const size_t sign = login.rfind('@'), colon = login.find(':');
+    if (sign != std::string_view::npos && colon + 1 < sign && login[colon + 1] != '$') return true;
+  }
+  return false;
 }
 
 // A private key in DER: a sequence whose first member is the number 0 or 1.
@@ -163,24 +239,43 @@ KeyName LookAtKeyName(std::string_view path, bool is_folder) {
     }
   }
   if (is_folder) return {};
-  if (name[0] == 'i' || name[0] == '_' || name[0] == 's') {
-    for (const Row& row : kNames) {
-      if (name == row.end) return {row.kind, row.reason};
-    }
+  for (const Row& row : kNames) {
+    if (Equals(name, row.end)) return {row.kind, row.reason};
   }
   const std::string_view end = EndOf(name);
   for (const Row& row : kEnds) {
-    if (end == row.end) return {row.kind, row.reason};
+    if (Equals(end, row.end)) return {row.kind, row.reason};
   }
-  return {};
+  return LookAtWords(name);
 }
 
 bool HoldsKey(std::string_view bytes) {
-  for (const char* mark : {"PRIVATE KEY-----", "PRIVATE KEY BLOCK-----", "PuTTY-User-Key-File-",
-                           "_authToken", "_password", "_auth="}) {
+  for (const char* mark :
+       {"PRIVATE KEY-----", "PRIVATE KEY BLOCK-----", "PuTTY-User-Key-File-", "_authToken",
+        "_password", "_auth=", "_auth =", "npmAuthToken", "\"client_secret\"", "\"refresh_token\"",
+        "SecretAccessKey", "Secret access key"}) {
     if (bytes.find(mark) != std::string_view::npos) return true;
   }
-  return IsDerKey(bytes);
+  return HoldsLogin(bytes) || IsDerKey(bytes);
+}
+
+bool IsKeyItself(std::string_view beginning) {
+  if (beginning.starts_with("\xef\xbb\xbf")) beginning.remove_prefix(3);
+  if (beginning.starts_with("PuTTY-User-Key-File-")) return true;
+  // What openssl writes before a key of its own, and the key of an account of Google Cloud.
+  const bool may_be = beginning.starts_with("-----BEGIN ") ||
+                      beginning.starts_with("Bag Attributes") || beginning.starts_with('{');
+  if (!may_be) return false;
+  if (beginning[0] == '{' && beginning.find("\"private_key\"") == std::string_view::npos)
+    return false;
+  return beginning.find("PRIVATE KEY-----") != std::string_view::npos ||
+         beginning.find("PRIVATE KEY BLOCK-----") != std::string_view::npos;
+}
+
+bool IsKeyItselfAt(int fd) {
+  char bytes[kBeginningBytes];
+  const auto got = ReadAt(fd, bytes, 0);
+  return got.ok() && IsKeyItself(std::string_view(bytes, *got));
 }
 
 bool HoldsKeyAt(int folder, const char* name) {

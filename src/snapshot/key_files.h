@@ -24,7 +24,8 @@ struct KeyName {
   const char* reason = "";  // "SSH keys"
 };
 // What the name at the end of `path` is known for; the folders before it count for some. A path is
-// of any length, with forward slashes. Cheap for names that are known for nothing.
+// of any length, with forward slashes; upper and lower case are the same. Cheap for names that are
+// known for nothing.
 KeyName LookAtKeyName(std::string_view path, bool is_folder);
 
 // Enough of a file's beginning for HoldsKey().
@@ -34,6 +35,15 @@ bool HoldsKey(std::string_view bytes);
 // The same, of a file in an open folder. False when it can't be read.
 bool HoldsKeyAt(int folder, const char* name);
 
+// What a file begins with is enough to see that it is a private key and nothing else, whatever its
+// name. A program or a text that mentions one is none.
+inline constexpr size_t kBeginningBytes = 4096;
+bool IsKeyItself(std::string_view beginning);
+// The same, of an open file. False when it can't be read.
+bool IsKeyItselfAt(int fd);
+
+// What a home is called where nobody says otherwise; one that was never used has no marks yet.
+inline constexpr std::string_view kHomeName = ".tenon";
 // Whether a folder with these names in it is a Tenon home, by what every home has.
 bool IsTenonHome(const Listing& names);
 bool IsTenonHome(const std::vector<std::string>& names);

@@ -102,6 +102,133 @@ TEST_F(KeyFilesTest, WhatOnlyLooksLikeAKeyFileIsTaken) {
   EXPECT_TRUE(last_.keys.empty());
 }
 
+TEST_F(KeyFilesTest, UpperAndLowerCaseOfANameDoNotCount) {
+  for (const char* path : {".SSH/config", "ID_RSA", "certs/STORE.PFX", ".Aws/credentials", "_NETRC",
+                           "certs/Store.P12", ".Docker/Config.json"}) {
+    Write(path);
+  }
+  Write("certs/SERVER.KEY", kPrivate);
+  Write("certs/Server.Pem", kPrivate);
+  Write("certs/CA.PEM", kCertificate);
+  Write(".ENV");
+  EXPECT_EQ(Files(), (Paths{"certs/CA.PEM", ".ENV"}));
+  EXPECT_EQ(last_.named, std::vector<std::string>{".ENV"});
+}
+
+TEST_F(KeyFilesTest, KeysUnderNamesOfTheirOwnersAreLeftOut) {
+  for (const char* path : {"id_rsa_work", "id_ed25519.old", "deploy_key", "server-key", "github",
+                           "notes/key.txt", "x.bak", "config.yml"}) {
+    Write(path, kPrivate);
+  }
+  Write("ec.txt",
+        std::string(
+            "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n") +
+            kPrivate);
+  Write("from-p12.txt", std::string("Bag Attributes\n    localKeyID: 01\n") + kPrivate);
+  Write("project-1a2b3c.json", "{\n \"type\": \"service_account\",\n \"private_key\": \"" +
+                                   std::string("-----BEGIN PRIVATE KEY-----\\nMII\"}\n"));
+  Write("putty.txt", "PuTTY-User-Key-File-3: ssh-ed25519\n");
+  EXPECT_EQ(Files(), Paths{});
+  EXPECT_EQ(last_.keys.size(), 12u);
+  EXPECT_EQ(last_.files, 0u);
+  EXPECT_EQ(Files(), Paths{}) << "once more, with what the first has remembered";
+  EXPECT_EQ(last_.keys.size(), 12u);
+}
+
+TEST_F(KeyFilesTest, ATextThatMentionsAKeyIsTaken) {
+  const Paths taken = {"test_crypto.py", "README.md", "id_rsa_work.pub",      "key.py",
+                       "keys.json",      "data_key",  "service-account.json", "credentials.csv"};
+  for (const std::string& path : taken) Write(path, std::string("text = (\n") + kPrivate + ")\n");
+  Write("data_key", "1,2,3\n");
+  Write("service-account.json", "{\"account\": \"name\"}\n");
+  Write("credentials.csv", "user,role\n");
+  EXPECT_EQ(Files(), taken);
+  EXPECT_TRUE(last_.keys.empty());
+}
+
+TEST_F(KeyFilesTest, AKeyUnderAnyNameIsTakenIfAskedForAndOnlyThen) {
+  Write("github", kPrivate);
+  Write(".amlignore", "!/github\n");
+  EXPECT_EQ(Files(), (Paths{".amlignore", "github"}));
+  EXPECT_EQ(Files(), (Paths{".amlignore", "github"}));
+  Write(".amlignore", "# no more\n");
+  EXPECT_EQ(Files(), Paths{".amlignore"});
+  EXPECT_EQ(LeftOutPaths(), Paths{"github"});
+}
+
+TEST_F(KeyFilesTest, AFileThatBecomesAKeyIsLeftOut) {
+  Write("notes", "nothing\n");
+  EXPECT_EQ(Files(), Paths{"notes"});
+  Write("notes", kPrivate);
+  EXPECT_EQ(Files(), Paths{});
+  Write("notes", "nothing again\n");
+  EXPECT_EQ(Files(), Paths{"notes"});
+}
+
+TEST_F(KeyFilesTest, CredentialsThatServicesHandOutAreLeftOut) {
+  Write("credentials.json", "{\"installed\": {\"client_secret\": \"x\"}}");
+  Write("sub/client_secret_12.apps.json", "{\"web\":{\"client_secret\":\"x\"}}");
+  Write("sub/user_accessKeys.csv", "Access key ID,Secret access key\nAKIA,x\n");
+  Write("kaggle.json", "{\"username\":\"a\",\"key\":\"b\"}");
+  Write("kubeconfig", "apiVersion: v1\n");
+  Write("prod.kubeconfig", "apiVersion: v1\n");
+  Write("pip.conf", "[global]\nindex-url = https://me:word@index.example.com/simple\n");
+  Write("store.jks");
+  Write("passwords.kdbx");
+  Write("user.keytab");
+  Write("sub/.condarc", "channels:\n  - https://me:word@conda.example.com/main\n");
+  Write("other/pip.conf", "[global]\nindex-url = https://me:${WORD}@index.example.com/simple\n");
+  Write("other/.condarc", "channels:\n  - https://conda.example.com/main\n");
+  EXPECT_EQ(Files(), (Paths{"other/pip.conf", "other/.condarc"}));
+}
+
+TEST_F(KeyFilesTest, APatternOfWildcardsAloneAsksForNoKey) {
+  Write(".aws/config.json", "{}");
+  Write("sub/.ssh/known.json", "{}");
+  Write("train.py");
+  Write("a.json", "{}");
+  // How people list what they want: nothing, but all folders, and these files.
+  Write(".gitignore", "*\n!*/\n!*.py\n!*.json\n");
+  EXPECT_EQ(Files(), (Paths{"train.py", "a.json"}));
+  EXPECT_EQ(LeftOutPaths(), (Paths{".aws", "sub/.ssh"}));
+  Write(".gitignore", "!*\n!**\n!**/*\n!/*\n!*.*\n![a-z.]*\n");
+  EXPECT_EQ(Files(), (Paths{"train.py", "a.json", ".gitignore"}));
+  Write(".gitignore", "*\n!*/\n!.aws/\n!*.json\n");
+  EXPECT_EQ(Files(), (Paths{".aws/config.json", "a.json"}));
+}
+
+TEST_F(KeyFilesTest, AHomeBeforeItsFirstRunIsLeftOut) {
+  Write("alice/.tenon/keys/box", "no mark of a home");
+  Write("state/secrets.key", "x");
+  Write("state/secrets.json", "{}");
+  Write("state/hosts/box.json", "{}");
+  Write("train.py");
+  WriteHome(temp_ / "home");
+  options_.homes = IdsOf({temp_ / "home"});
+  EXPECT_EQ(Files(), Paths{"train.py"});
+  EXPECT_EQ(last_.homes, (std::vector<std::string>{"alice/.tenon", "state"}));
+}
+
+TEST_F(KeyFilesTest, DataUnderAnyNameThatIsAKeyIsLeftOut) {
+  Write("set/a.csv", "1\n");
+  Write("set/github", kPrivate);
+  Write("set/CERT.PFX");
+  Write("set/.tenon/x");
+  DataScanOptions options;
+  options.leave_out_keys = true;
+  WriteHome(temp_ / "home");
+  options.homes = IdsOf({temp_ / "home"});
+  auto scan = ScanData(temp_ / "project/set", options);
+  ASSERT_TRUE(scan.ok()) << scan.error().message;
+  ASSERT_EQ(scan->set.files.size(), 1u);
+  EXPECT_EQ(scan->set.files.front().path, "a.csv");
+  EXPECT_EQ(Paths(scan->left_out.begin(), scan->left_out.end()),
+            (Paths{"github", "CERT.PFX", ".tenon"}));
+  auto one = ScanData(temp_ / "project/set/github", options);
+  ASSERT_TRUE(one.ok()) << one.error().message;
+  EXPECT_EQ(one->set.files.size(), 1u) << "it was named itself";
+}
+
 TEST_F(KeyFilesTest, ATokenInNpmrcIsLeftOut) {
   Write(".npmrc", "//registry.example.com/:_authToken=abc\n");
   EXPECT_EQ(Files(), Paths{});

@@ -20,6 +20,14 @@ from hosts.ssh_runs import SshRuns
 signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items):
+    """What only some machines have is skipped on the others, so each test that uses it says so beforehand."""
+    scarce = {"engine", "sshd_with"}
+    for item in items:
+        if scarce & set(item.fixturenames) and not item.get_closest_marker("planned_skip"):
+            raise pytest.UsageError(f"{item.nodeid}: uses {scarce & set(item.fixturenames)} without a planned_skip mark")
+
+
 @pytest.fixture(scope="session")
 def engine():
     """A Docker engine of our own, shared by the tests of this process."""

@@ -15,6 +15,7 @@ import pytest
 from e2e.harness import all_below, read_if_there
 from hosts import sshd as sshds
 
+pytestmark = pytest.mark.planned_skip("needs root and openssh-server")
 CANARY = "Canary-Kanarienvogel-77"
 REFERENCE = re.compile(r"password: AzureMlSecret=far#([\w-]+)#([0-9a-f]{32})\n")
 FILES = ["aml_config/far.compute", "aml_config/far.runconfig"]

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.planned_skip("needs root and openssh-server")
 
 def missing(user):
     shutil.rmtree(user.home)

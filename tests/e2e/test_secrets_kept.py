@@ -176,8 +176,18 @@ open("outputs/***", "w").write("THREE")
     assert_no_secret(runner, run, "first-secret", "second-secret")
 
 
+def test_an_empty_folder_is_not_kept_under_a_secret_name(runner):
+    """It is no output, but the tree of the outputs would hold its name."""
+    token = "canary-7f3a9c51ed"
+    run = runner.start("import os\nos.makedirs('outputs/' + os.environ['TOKEN'] + '/x')\n"
+                       "open('outputs/a.txt', 'w').write('one')\n", secrets={"TOKEN": token})
+    run.wait()
+    assert names_of(run)[0] == {"outputs/a.txt"}
+    assert_no_secret(runner, run, token)
+
+
 FORMS = r"""
-import json, os, struct, urllib.parse
+import base64, json, os, re, struct, urllib.parse
 token = os.environ["TOKEN"]
 wide = token.encode("utf-16-be")
 key = os.environ["KEY"]
@@ -185,6 +195,10 @@ print("json", json.dumps(token), json.dumps(token, ensure_ascii=False), json.dum
 print("units", "".join(f"\\u{unit.hex()}" for unit in struct.unpack("2s" * (len(wide) // 2), wide)))
 print("repr", repr(token), ascii(token), repr(token.encode()))
 print("url", urllib.parse.quote(token), urllib.parse.quote_plus(token), urllib.parse.quote(token, safe="").lower())
+print("octal", "".join(chr(b) if 32 <= b < 127 and b not in b'"\\\\' else f"\\{b:03o}" for b in token.encode()))
+print("escape", re.escape(token))
+for user in ("a:", "ab:", "abc:"):
+    print("basic", base64.b64encode((user + token + "..").encode()).decode())
 for line in key.splitlines():
     print("line", line)
 print("whole", repr(key))
@@ -199,6 +213,9 @@ def test_every_form_of_a_secret_is_masked(runner):
     journal = run.wait()
     assert journal.end["exit_code"] == 0
     lines = journal.stdout.decode().splitlines()
-    assert lines == ['json "***" "***" "***"', "units ***", "repr '***' '***' b'***'", "url *** *** ***",
+    basic = [line for line in lines if line.startswith("basic ")]
+    assert len(basic) == 3 and all("***" in line and len(line) < 24 for line in basic), basic
+    lines = [line for line in lines if line not in basic]
+    assert lines == ['json "***" "***" "***"', "units ***", "repr '***' '***' b'***'", "url *** *** ***", "octal ***", "escape ***",
                      "line -----BEGIN PRIVATE KEY-----", "line ***", "line ***", "line -----END PRIVATE KEY-----",
                      "whole '***'", "joined -----BEGIN PRIVATE KEY-----******-----END PRIVATE KEY-----"]
