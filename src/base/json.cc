@@ -284,6 +284,24 @@ size_t CountValues(const Value& value) {
   return count;
 }
 
+uint64_t MemoryOf(const Value& value) {
+  constexpr uint64_t kHeapCost = 16;                   // of a block on the heap beside its bytes
+  constexpr uint64_t kMemberCost = 3 * sizeof(Value);  // a value, its key's place, the index
+  uint64_t bytes = sizeof(Value);
+  if (const auto* text = value.if_string()) {
+    bytes += text->size() + kHeapCost;
+  } else if (const Array* array = value.if_array()) {
+    bytes += kHeapCost;
+    for (const Value& item : *array) bytes += MemoryOf(item);
+  } else if (const Object* object = value.if_object()) {
+    bytes += kHeapCost;
+    for (const auto& member : *object) {
+      bytes += kMemberCost + member.key().size() + kHeapCost + MemoryOf(member.value());
+    }
+  }
+  return bytes;
+}
+
 std::string GetString(const Object& object, std::string_view key, std::string_view otherwise) {
   const Value* value = object.if_contains(key);
   if (!value || !value->is_string()) return std::string(otherwise);

@@ -19,6 +19,9 @@ Result<Value> ParseLimited(std::string_view text, size_t max_depth, size_t max_v
 // How many values a value is, itself and all below it.
 size_t CountValues(const Value& value);
 
+// About how many bytes of memory a value takes, with all below it.
+uint64_t MemoryOf(const Value& value);
+
 }  // namespace tenon::json
 
 #endif  // TENON_BASE_JSON_LIMITS_H_

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "base/json_limits.h"
+#include "base/shown_bytes.h"
 #include "base/text.h"
 
 namespace tenon::json {
@@ -215,6 +216,28 @@ TEST(JsonTest, FewBytesDoNotBecomeManyValues) {
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("more values than are read"), std::string::npos);
   EXPECT_FALSE(Parse("[" + std::string(2 * kMaxValues, '\t') + "0]" + "x").ok());
+}
+
+TEST(JsonTest, WhatATextTakesWhereItIsShownIsNotUnderestimated) {
+  EXPECT_EQ(ShownBytes("outputs/model \xc3\xbc"), 16u) << "what does not grow counts as it is";
+  for (const char* unit :
+       {"'", "\"", "\\", "\x1b", "\x7f", "\n", "\xff", "\xc2\x9b", "\xe2\x80\xae",
+        "\xf3\xa0\x81\x81", "\xef\xbf\xbf", "\xe2\x80", "x", "\xc3\xbc"}) {
+    std::string text;
+    for (int i = 0; i < 1000; ++i) text += unit;
+    const size_t most = ShownBytes(text) + 2;  // and the quotes around it
+    EXPECT_LE(ForTerminal(text).size(), most) << text.substr(0, 8);
+    EXPECT_LE(Print(Value(EncodeBytes(text))).size(), most) << text.substr(0, 8);
+    EXPECT_LE(Print(Value(EncodeBytes(ShellQuote(text)))).size(), most + 2) << text.substr(0, 8);
+  }
+}
+
+TEST(JsonTest, TheMemoryOfAValueGrowsWithAllThatIsBelowIt) {
+  Object object{{"name", std::string(1000, 'x')}, {"list", Array{1, 2, Array{3}}}};
+  const uint64_t one = MemoryOf(object);
+  EXPECT_GT(one, 1000u);
+  EXPECT_LT(one, 2000u);
+  EXPECT_GT(MemoryOf(Array{object, object, object}), 3 * one);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/shown_bytes.h"
 #include "base/terminal.h"
 #include "base/text.h"
 
@@ -155,6 +156,31 @@ std::string ForTerminal(std::string_view bytes) {
     bytes.remove_prefix(next.length);
   }
   return out;
+}
+
+size_t ShownBytes(std::string_view bytes) {
+  constexpr size_t kQuote = 5;   // a single one, quoted for a shell, and that in JSON
+  constexpr size_t kEscape = 6;  // \u001b
+  constexpr size_t kByte = 5;    // U+FFFF and two digits
+  size_t shown = 0;
+  while (!bytes.empty()) {
+    const char c = bytes.front();
+    if (c >= 0x20 && c < 0x7f) {
+      shown += c == '\'' ? kQuote : c == '"' || c == '\\' ? 2 : 1;
+      bytes.remove_prefix(1);
+      continue;
+    }
+    const Utf8Char next = NextUtf8(bytes);
+    if (!next.valid || next.code == 0xffff) {
+      shown += kByte * next.length;
+    } else if (IsDeceptive(next.code)) {
+      shown += next.code >= 0x10000 ? 2 * kEscape : kEscape;
+    } else {
+      shown += next.length;
+    }
+    bytes.remove_prefix(next.length);
+  }
+  return shown;
 }
 
 std::string OneLine(std::string_view bytes) {

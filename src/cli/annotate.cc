@@ -22,7 +22,7 @@ void PrintTags(const Session& session, const journal::RunView& run) {
   Table table({{"Tag"}, {"Value"}});
   for (const auto& [name, value] : run.tags) {
     object[json::EncodeBytes(name)] = json::EncodeBytes(value);
-    table.Add({ForTerminal(name), ForTerminal(value)});
+    table.Add({OneLine(name), OneLine(value)});
   }
   if (run.tags.empty() && !session.WantsJson()) {
     PrintErr("the run " + run.spec.id + " has no tags\n");

@@ -137,7 +137,11 @@ Result<int> Download(Session& session, const DownloadOptions& options) {
 Result<int> List(Session& session) {
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY(const std::string project_id, session.ProjectId());
-  TENON_TRY(const auto assets, engine::ListAssets(*context, project_id));
+  std::vector<Error> unreadable;
+  TENON_TRY(const auto assets, engine::ListAssets(*context, project_id, &unreadable));
+  for (const Error& error : unreadable) {
+    PrintErr("warning: " + OneLine(error.message) + " (" + error.hint + ")\n");
+  }
   json::Array list;
   Table table({{"Name"}, {"Version"}, {"Size"}, {"Artifact"}, {"Run"}});
   for (const engine::Asset& asset : assets) {

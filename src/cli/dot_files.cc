@@ -12,7 +12,7 @@ void SayDotFilesLeft(const std::vector<std::string>& names) {
   constexpr size_t kShown = 10;
   if (names.empty()) return;
   std::vector<std::string> some;
-  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) some.push_back(ForTerminal(names[i]));
+  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) some.push_back(OneLine(names[i]));
   PrintErr("note: left out, because the names begin with a dot: " + Join(some, ", ") +
            (names.size() > kShown ? ", …" : "") + "; --dot-files writes them too\n");
 }

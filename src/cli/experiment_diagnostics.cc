@@ -69,7 +69,7 @@ Result<int> Return(Session& session, const ReturnOptions& options) {
   std::vector<std::string> dots_left;
   if (!run.outputs_tree.empty() && !run.artifacts.empty()) {
     if (IsSymlink(folder)) {
-      return Invalid(ForTerminal(folder) + " is a symlink, which leads out of the project")
+      return Invalid(OneLine(folder) + " is a symlink, which leads out of the project")
           .WithHint("tenon history download -r " + ShellQuote(run.spec.id) +
                     " -d DIR writes into any other folder");
     }

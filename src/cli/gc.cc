@@ -57,7 +57,7 @@ Result<int> Act(Session& session, const Options& options) {
                             : ", and files that no run names any more\n"));
   FlushOut();
   for (const run::Kept& one : result.kept) {
-    PrintErr(ForTerminal(one.name) + " is kept: " + ForTerminal(one.why) + "\n");
+    PrintErr(OneLine(one.name) + " is kept: " + OneLine(one.why) + "\n");
   }
   return 0;
 }

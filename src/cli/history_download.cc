@@ -60,7 +60,7 @@ Result<int> Act(Session& session, const Options& options) {
     PrintData(table.ToTsv());  // a path a line, without a head
   }
   if (!done.logs_left.empty()) {
-    PrintErr("note: " + ForTerminal(options.folder) +
+    PrintErr("note: " + OneLine(options.folder) +
              " holds a project, in which only outputs/ is written to; the logs are left out (" +
              Join(done.logs_left, ", ") + ")\n");
   }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/host_name.h"
+#include "cli/known_hosts.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "engine/idle.h"
@@ -91,7 +92,7 @@ json::Object ToJson(const HostRecord& host, const Known& known) {
 
 Result<int> Act(Session& session, bool look) {
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(auto hosts, engine::ListHosts(context->home));
+  TENON_TRY(auto hosts, KnownHosts(context->home));
   TENON_TRY(auto known, KnownHere(*context));
   json::Array list;
   Table table({{"Target"},
@@ -112,7 +113,7 @@ Result<int> Act(Session& session, bool look) {
     for (const std::string& what : one.busy) {
       if (session.WantsJson()) break;
       FlushOut();
-      PrintErr(ForTerminal(host.target) + " is not idle: " + ForTerminal(what) + "\n");
+      PrintErr(OneLine(host.target) + " is not idle: " + OneLine(what) + "\n");
     }
     const int64_t now_us = context->clock->NowUs();
     list.push_back(ToJson(host, one));

@@ -9,6 +9,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/config_files.h"
+#include "cli/known_hosts.h"
 #include "cli/target_host.h"
 #include "project/shared_folder.h"
 #include "project/types.h"
@@ -99,7 +100,7 @@ json::Array BusyJson(const std::vector<std::string>& busy) {
 
 Result<HostRecord> FindHost(Session& session, const std::string& word) {
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(const auto hosts, engine::ListHosts(context->home));
+  TENON_TRY(const auto hosts, KnownHosts(context->home));
   TENON_TRY(const project::Project project, OpenFiles(session));
   TENON_TRY(const auto target, TargetHere(project, word));
   if (target) {
@@ -115,7 +116,7 @@ Result<HostRecord> FindHost(Session& session, const std::string& word) {
 
 Result<HostRecord> FindRecordedHost(Session& session, const std::string& word) {
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(const auto hosts, engine::ListHosts(context->home));
+  TENON_TRY(const auto hosts, KnownHosts(context->home));
   return FindRecorded(context->home, hosts, word);
 }
 

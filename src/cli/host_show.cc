@@ -99,7 +99,7 @@ std::string IdleText(const HostRecord& host, const run::HostedAnswer& there, boo
                                 [](const run::HostedRun& run) { return run.alive; });
   const std::string since =
       busy                       ? "a run goes on"
-      : !there.busy.empty()      ? "not idle: " + ForTerminal(Join(there.busy, "; "))
+      : !there.busy.empty()      ? "not idle: " + OneLine(Join(there.busy, "; "))
       : there.idle_since_us == 0 ? "idle; no run yet"
                                  : "idle since " + AgoWords(there.idle_since_us, now_us);
   if (!watching) {

@@ -96,9 +96,9 @@ class PointTable {
   explicit PointTable(bool with_name) : with_name_(with_name) {}
 
   void Measure(const std::string& series, const run::MetricPoint& point) {
-    name_ = std::max(name_, DisplayWidth(OneLine(series)));
+    name_ = std::max(name_, std::min(kWidestLinedUp, DisplayWidth(OneLine(series))));
     step_ = std::max(step_, std::to_string(point.step).size());
-    before_ = std::max(before_, Before(point));
+    before_ = std::max(before_, std::min(kWidestLinedUp, Before(point)));
   }
 
   void PrintHead() const {
@@ -120,6 +120,7 @@ class PointTable {
 
  private:
   static constexpr size_t kTimeWidth = 32;
+  static constexpr size_t kWidestLinedUp = 200;  // a longer name moves the rest of its lines
 
   // Characters before the decimal point.
   static size_t Before(const run::MetricPoint& point) {

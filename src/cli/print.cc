@@ -60,6 +60,15 @@ const std::string& StyleMark() {
   return mark;
 }
 
+// Bytes of blanks that line a listing up. What is wider than that leaves for a cell stands as it
+// is, and the rest of its line is moved: one long name must not be paid for by every row.
+constexpr size_t kMostPadding = 32u << 20;
+constexpr size_t kLeastWidth = 100;
+
+size_t WidestLinedUp(size_t cells) {
+  return std::max(kLeastWidth, kMostPadding / std::max<size_t>(cells, 1));
+}
+
 // Digits before the decimal point, so that numbers of a column can be lined up there.
 size_t PointAt(std::string_view cell) {
   const size_t point = cell.find_first_of(".e");
@@ -175,12 +184,16 @@ std::string Rendered(std::string_view text) {
 }
 
 std::string Hanging(std::string_view text) {
-  std::vector<std::string> lines = Split(text, '\n');
-  for (size_t i = 1; i < lines.size(); ++i) {
-    const bool indented = lines[i].empty() || lines[i].starts_with(' ');
-    if (!indented) lines[i].insert(0, "  ");
+  std::string lines;
+  for (;;) {
+    const size_t end = text.find('\n');
+    lines += text.substr(0, end);
+    if (end == std::string_view::npos) return lines;
+    lines += '\n';
+    text.remove_prefix(end + 1);
+    const bool indented = text.empty() || text.front() == '\n' || text.front() == ' ';
+    if (!indented) lines += "  ";
   }
-  return Join(lines, "\n");
 }
 
 int TerminalWidth() {
@@ -214,6 +227,7 @@ void Table::Add(std::vector<std::string> cells) {
 
 std::string Table::ToText(int width, bool color) const {
   const size_t n = columns_.size();
+  const size_t lined_up = WidestLinedUp(n * (rows_.size() + 2));
   std::vector<size_t> widths(n), before(n, 0), after(n, 0);
   for (size_t c = 0; c < n; ++c) {
     for (const auto& row : rows_) {
@@ -225,6 +239,8 @@ std::string Table::ToText(int width, bool color) const {
       }
     }
     widths[c] = std::max({widths[c], before[c] + after[c], DisplayWidth(columns_[c].title)});
+    widths[c] = std::min(widths[c], lined_up);
+    before[c] = std::min(before[c], lined_up);
   }
   if (width > 0) {  // give from the widest text column until the line fits
     size_t total = n == 0 ? 0 : 2 * (n - 1);
@@ -248,9 +264,9 @@ std::string Table::ToText(int width, bool color) const {
       if (!header && columns_[c].numeric && IsNumberCell(cell)) {
         cell = Padding(before[c] - std::min(before[c], PointAt(cell))) + cell;
       }
-      if (DisplayWidth(cell) > widths[c]) cell = CutTo(cell, widths[c]);
+      if (width > 0 && DisplayWidth(cell) > widths[c]) cell = CutTo(cell, widths[c]);
       text += cell;
-      if (c + 1 < n) text += Padding(widths[c] - DisplayWidth(cell) + 2);
+      if (c + 1 < n) text += Padding(widths[c] - std::min(widths[c], DisplayWidth(cell)) + 2);
     }
     while (text.ends_with(' ')) text.pop_back();
     return text + "\n";

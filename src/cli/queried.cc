@@ -5,12 +5,17 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <string_view>
 
 #include "base/terminal.h"
 #include "base/text.h"
 
 namespace tenon::cli {
 namespace {
+
+// All cells of a table are held until it is printed, also those that a row does not have.
+constexpr size_t kMostCells = 500'000;
 
 std::string Text(const json::Value& value) {
   if (value.is_null()) return "";
@@ -88,22 +93,31 @@ std::string TsvLine(const json::Value& value) {
 Table QueriedTable(const json::Value& value) {
   const std::vector<Row> rows = ToRows(value);
   std::vector<Column> columns;
+  std::map<std::string_view, size_t> places;
+  const size_t most = std::max<size_t>(1, kMostCells / std::max<size_t>(1, rows.size()));
+  bool left_out = false;
   for (const Row& row : rows) {
     for (const auto& [title, cell] : row) {
-      auto found =
-          std::find_if(columns.begin(), columns.end(),
-                       [&name = title](const Column& column) { return column.title == name; });
-      if (found == columns.end()) found = columns.insert(columns.end(), {title, true});
-      found->numeric = found->numeric && (cell->is_number() || cell->is_null());
+      auto place = places.find(title);
+      if (place == places.end() && columns.size() >= most) {
+        left_out = true;
+        continue;
+      }
+      if (place == places.end()) {
+        place = places.emplace(title, columns.size()).first;
+        columns.push_back({title, true});
+      }
+      Column& column = columns[place->second];
+      column.numeric = column.numeric && (cell->is_number() || cell->is_null());
     }
   }
+  if (left_out) PrintErr("note: the table leaves columns out; --json has all of them\n");
   Table table(columns);
   for (const Row& row : rows) {
     std::vector<std::string> cells(columns.size());
     for (const auto& [title, cell] : row) {
-      for (size_t i = 0; i < columns.size(); ++i) {
-        if (columns[i].title == title) cells[i] = Cell(*cell);
-      }
+      const auto place = places.find(title);
+      if (place != places.end()) cells[place->second] = Cell(*cell);
     }
     table.Add(std::move(cells));
   }

@@ -111,7 +111,7 @@ std::string ShortMetric(const run::MetricValue& value) {
 }
 
 std::string ShownState(const journal::RunView& run) {
-  if (!run.unreadable.empty()) return "unreadable: " + ForTerminal(run.unreadable);
+  if (!run.unreadable.empty()) return "unreadable: " + OneLine(run.unreadable);
   return std::string(run::StateName(run.state));
 }
 

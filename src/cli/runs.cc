@@ -8,6 +8,8 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "base/json_limits.h"
+#include "base/shown_bytes.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/options.h"
@@ -19,11 +21,15 @@ namespace tenon::cli {
 namespace {
 
 constexpr size_t kMetricColumns = 4;
+// Bytes of memory of a list that --query is asked of: some 50,000 runs.
+constexpr uint64_t kMostQueried = 96u << 20;
 // A table shows at most so many metrics, of at most so many that are looked at.
 constexpr size_t kWorkbenchMetrics = 64;
 constexpr size_t kMetricsOfRun = 1000;
 constexpr size_t kMetricsOfTable = 10'000;
 constexpr size_t kCellBytes = 256;
+constexpr size_t kTextBytes = 2048;       // of a command line and the like
+constexpr size_t kMostCells = 48u << 20;  // bytes of all metrics of a table
 
 constexpr const char* kUnreadableHint =
     "hint: `tenon runs delete ID` removes a run that can't be read; `tenon history rebuild` reads "
@@ -74,15 +80,27 @@ Result<history::RunQuery> MakeQuery(Session& session, const Options& options) {
 Result<int> PrintJson(const Session& session, history::HistoryStore& store,
                       const history::RunQuery& query) {
   unsigned char buffer[16 << 10];
-  json::Pool memory(buffer);
   JsonList list(session);
-  TENON_TRY_VOID(store.Visit(query, [&](const history::RunRow& run) {
-    list.Add(RunToJson(run, &memory));
-    memory.release();
-    return Status();
+  uint64_t held = 0;
+  TENON_TRY_VOID(store.Visit(query, [&](const history::RunRow& run) -> Status {
+    // One for each run: a pool that was released goes on asking for twice as much as the last time.
+    json::Pool memory(buffer);
+    const json::Value value = RunToJson(run, &memory);
+    if (session.query) held += json::MemoryOf(value);
+    if (held <= kMostQueried) {
+      list.Add(value);
+      return {};
+    }
+    return Invalid("--query needs all of the list at once, and this is more than it takes")
+        .WithHint("`tenon runs -n N` asks only the N newest; without --query there is no limit");
   }));
   list.End();
   return 0;
+}
+
+// A text of which a table shows the beginning: all its rows are held until they are printed.
+std::string Beginning(std::string_view text, size_t most = kTextBytes) {
+  return text.size() <= most ? OneLine(text) : OneLine(text.substr(0, most)) + "…";
 }
 
 // The metrics of some runs, as the cells of a table whose columns are not known yet.
@@ -92,11 +110,12 @@ class MetricCells {
     auto& row = rows_.emplace_back();
     for (const auto& [name, summary] : run.series) {
       const auto known = columns_.find(name);
-      if (row.size() == kMetricsOfRun ||
+      if (row.size() == kMetricsOfRun || bytes_ >= kMostCells ||
           (known == columns_.end() && columns_.size() == kMetricsOfTable)) {
         left_out_ = true;
         continue;
       }
+      if (known == columns_.end()) bytes_ += sizeof(MetricColumn) + ShownBytes(name);
       MetricColumn& column = known != columns_.end()
                                  ? known->second
                                  : columns_.try_emplace(name, columns_.size()).first->second;
@@ -104,10 +123,8 @@ class MetricCells {
       column.numeric &= number;
       column.numbers += number;
       ++column.runs;
-      std::string cell = ShortMetric(summary.last);
-      if (cell.size() > kCellBytes) {
-        cell = OneLine(std::string_view(cell).substr(0, kCellBytes)) + "…";
-      }
+      std::string cell = Beginning(ShortMetric(summary.last), kCellBytes);
+      bytes_ += sizeof row.front() + cell.size();
       row.emplace_back(column.index, std::move(cell));
     }
   }
@@ -153,6 +170,7 @@ class MetricCells {
     size_t runs = 0;
   };
   bool left_out_ = false;
+  size_t bytes_ = 0;  // of memory that all this takes, about
   std::map<std::string, MetricColumn> columns_;
   std::vector<std::vector<std::pair<size_t, std::string>>> rows_;
 };
@@ -170,8 +188,8 @@ Result<Table> WorkbenchTable(history::HistoryStore& store, const history::RunQue
   TENON_TRY_VOID(store.Visit(query, [&](const history::RunRow& run) {
     metrics.Add(run);
     rest.push_back({run.end_us ? FormatDuration(run.duration_us) : "", run.spec.id,
-                    OneLine(run.spec.script), run.start_us ? FormatUtc(run.start_us) : "",
-                    ShownState(run)});
+                    Beginning(run.spec.script), run.start_us ? FormatUtc(run.start_us) : "",
+                    Beginning(ShownState(run))});
     *unreadable |= !run.unreadable.empty();
     return Status();
   }));
@@ -199,10 +217,14 @@ Result<Table> PeopleTable(history::HistoryStore& store, const history::RunQuery&
   TENON_TRY_VOID(store.Visit(query, [&](const history::RunRow& run) {
     metrics.Add(run);
     std::string script = run.spec.script;
-    for (const std::string& argument : run.spec.arguments) script += " " + argument;
+    for (const std::string& argument : run.spec.arguments) {
+      if (script.size() > kTextBytes) break;
+      script += " ";
+      script += std::string_view(argument).substr(0, kTextBytes);
+    }
     const int64_t since = run.start_us ? run.start_us : run.created_us;
-    rows.push_back({run.untold ? "" : std::to_string(run.spec.number), ShownState(run),
-                    OneLine(script), OneLine(run.spec.target),
+    rows.push_back({run.untold ? "" : std::to_string(run.spec.number), Beginning(ShownState(run)),
+                    Beginning(script), Beginning(run.spec.target),
                     HumanDuration(std::max<int64_t>(0, now_us - since)) + " ago",
                     run.end_us ? HumanDuration(run.duration_us) : "", run.spec.id});
     *unreadable |= !run.unreadable.empty();
@@ -283,8 +305,8 @@ Result<int> ListLive(Session& session) {
   bool unreadable = false;
   TENON_TRY_VOID(store->Visit(query, [&](const history::RunRow& run) {
     const int64_t since = run.start_us ? run.start_us : run.created_us;
-    table.Add({run.untold ? "" : std::to_string(run.spec.number), OneLine(run.spec.project),
-               ShownState(run), OneLine(run.spec.script), OneLine(run.spec.target),
+    table.Add({run.untold ? "" : std::to_string(run.spec.number), Beginning(run.spec.project),
+               Beginning(ShownState(run)), Beginning(run.spec.script), Beginning(run.spec.target),
                run.script ? std::to_string(run.script->process.pid) : "",
                HumanDuration(std::max<int64_t>(0, now - since)), run.spec.id});
     unreadable |= !run.unreadable.empty();

@@ -30,14 +30,14 @@ Result<int> Act(Session& session, const Options& options) {
     auto collected = engine::CollectLeftOutputs(*context, id, reporter);
     if (!collected.ok()) {
       // One that can't be collected keeps nobody from the others.
-      if (ids.size() > 1) PrintErr("error: " + ForTerminal(collected.error().message) + "\n");
+      if (ids.size() > 1) PrintErr("error: " + OneLine(collected.error().message) + "\n");
       if (!first) first = std::move(collected).error();
       continue;
     }
     done.emplace_back(json::EncodeBytes(id));
     if (session.WantsJson()) continue;
     TENON_TRY(const journal::RunView run, engine::GetRun(*context, id));
-    PrintOut("the outputs of " + ForTerminal(id) +
+    PrintOut("the outputs of " + OneLine(id) +
              " are collected: " + Count(run.artifacts.size(), "file", "files") + "\n");
   }
   if (session.WantsJson()) PrintOut(json::PrintPretty(done) + "\n");

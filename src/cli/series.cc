@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/terminal.h"
 #include "base/text.h"
 
 namespace tenon::cli {
+
+constexpr size_t kNamesShown = 50;
 
 CurveThinner::CurveThinner(size_t buckets) : limit_(std::max<size_t>(buckets, 2)) {}
 
@@ -105,7 +108,9 @@ Status CheckSeries(const journal::RunView& run, const std::string& series) {
   } else if (names.empty()) {
     error.hint = "it has none; a script logs them with azureml.logging or tenon.log";
   } else {
-    error.hint = "it has: " + OneLine(Join(names, ", "));
+    const size_t shown = std::min(names.size(), kNamesShown);
+    error.hint = "it has: " + OneLine(Join(std::span(names).first(shown), ", ")) +
+                 (shown < names.size() ? ", …" : "");
   }
   return error;
 }

@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kCharts = 4;
 // Curves of longer series are read only to be drawn large.
 constexpr uint64_t kLongSeries = 1'000'000;
+// A curve takes some 16 KiB.
+constexpr size_t kMostCurves = 1000;
 
 struct Options {
   RunOption run;
@@ -43,6 +45,7 @@ Result<int> Act(Session& session, const Options& options) {
   for (const std::string& name : drawable) {
     const bool drawn = std::find(page.charts.begin(), page.charts.end(), name) != page.charts.end();
     if (!drawn && run.series.at(name).count > kLongSeries) continue;
+    if (!drawn && curves.size() >= kMostCurves) continue;
     TENON_TRY(curves[name], ReadCurve(*context, run.spec.id, name));
   }
   PrintOut(ShowPage(run, curves, page));

@@ -15,6 +15,8 @@ namespace tenon::cli {
 namespace {
 
 constexpr size_t kOutputsShown = 20;
+// Of a text that somebody else has written; --json has all of it.
+constexpr size_t kTextShown = 8u << 10;
 constexpr size_t kMetricCellBytes = 24;
 constexpr int kSparklineWidth = 24;
 constexpr int kChartWidth = 100;
@@ -44,9 +46,16 @@ std::string Indented(const std::string& text) {
   return out;
 }
 
+// The beginning of a text that is too long for a page.
+std::string Shown(const std::string& text) {
+  if (text.size() <= kTextShown) return ForTerminal(text);
+  return ForTerminal(std::string_view(text).substr(0, kTextShown)) + "… [cut, " +
+         std::to_string(text.size()) + " bytes]";
+}
+
 // Lines after the first stand behind so many blanks: under the notice they belong to.
 std::string Deeper(const std::string& text, size_t blanks) {
-  return Join(Split(ForTerminal(text), '\n'), "\n" + std::string(blanks, ' '));
+  return Join(Split(Shown(text), '\n'), "\n" + std::string(blanks, ' '));
 }
 
 std::string TagLine(const journal::RunView& run) {
@@ -89,7 +98,7 @@ std::string Head(const journal::RunView& run, const PageOptions& options) {
   facts.Add("Rerun of", run.spec.rerun_of);
   facts.Add("Secrets", OneLine(Join(run.spec.secret_names, ", ")));
   facts.Add("Tags", TagLine(run));
-  facts.Add("Note", ForTerminal(run.note));
+  facts.Add("Note", Shown(run.note));
   if (run.end && run.end->peak_rss_bytes > 0) {
     facts.Add("Peak memory", HumanBytes(static_cast<uint64_t>(run.end->peak_rss_bytes)));
   }

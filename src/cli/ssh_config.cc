@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/config_files.h"
 #include "cli/host_name.h"
+#include "cli/known_hosts.h"
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/target_host.h"
@@ -136,7 +137,7 @@ Status Write(const Options& options, const std::string& text, const Environment&
 
 Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(auto all, engine::ListHosts(context->home));
+  TENON_TRY(auto all, KnownHosts(context->home));
   std::erase_if(all, [&](const HostRecord& host) { return IsLeftBehind(context->home, host); });
   std::map<std::string, int> counts;
   for (const HostRecord& host : all) ++counts[host.target];

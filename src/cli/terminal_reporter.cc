@@ -16,6 +16,7 @@ namespace {
 
 constexpr int64_t kSlowUs = 500'000;
 constexpr int64_t kRedrawUs = 100'000;
+constexpr size_t kMostColumnBytes = 16;  // a column's character, and marks above it
 constexpr int64_t kTellAgainUs = 10'000'000;
 constexpr int64_t kTellLinkAgainUs = 60'000'000;
 
@@ -218,6 +219,8 @@ void TerminalReporter::OnFarProgress(const run::Progress& progress) {
     if (took_us >= kSlowUs) line += ", " + HumanDuration(took_us);
     // One that is longer than the terminal could not be wiped away again.
     const size_t width = static_cast<size_t>(std::max(20, TerminalWidth() - 1));
+    if (line.size() > kMostColumnBytes * width)
+      line = OneLine(line.substr(0, kMostColumnBytes * width));
     while (DisplayWidth(line) > width) {
       do line.pop_back();
       while (!IsUtf8(line));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
 #include <unordered_set>
 
 #include "base/below.h"
@@ -27,7 +28,10 @@ std::string_view WithoutDotSlash(std::string_view name) {
   return name;
 }
 
-// Calls `visit` for every event of a segment.
+constexpr size_t kNamesShown = 20;
+
+// Calls `visit` for every event of a segment. A record that can't be understood costs itself alone,
+// as where the run is folded, which tells of it.
 Status ForEachEvent(const std::string& path,
                     const std::function<Status(const journal::Record&, const run::Event&)>& visit) {
   auto reader = journal::Reader::Open(path);
@@ -38,9 +42,21 @@ Status ForEachEvent(const std::string& path,
   while (true) {
     TENON_TRY(auto record, reader->Next());
     if (!record) return {};
-    TENON_TRY(const auto event, run::DecodeEvent(record->type, record->payload));
-    if (event) TENON_TRY_VOID(visit(*record, *event));
+    const auto event = run::DecodeEvent(record->type, record->payload);
+    if (event.ok() && *event) TENON_TRY_VOID(visit(*record, **event));
   }
+}
+
+// The words are a host's or a tool's: whatever they hold, no line of them passes for a record.
+std::string Entry(std::string_view words) {
+  constexpr size_t kMost = 64u << 10;
+  std::string text;
+  for (const char c : ForTerminal(words.substr(0, kMost))) {
+    text += c;
+    if (c == '\n') text += "  ";
+  }
+  if (words.size() > kMost) text += "… [cut, " + std::to_string(words.size()) + " bytes]";
+  return text;
 }
 
 std::string ControlLine(const journal::Record& record, const run::Event& event) {
@@ -70,7 +86,7 @@ std::string ControlLine(const journal::Record& record, const run::Event& event) 
   } else {
     return "";
   }
-  return FormatUtc(record.time_us) + " " + text + "\n";
+  return FormatUtc(record.time_us) + " " + Entry(text) + "\n";
 }
 
 Status ReadControlLog(Context& context, const journal::RunView& run,
@@ -198,7 +214,10 @@ Error NoSuchArtifact(const journal::RunView& run, std::string_view name) {
     return std::move(error).WithHint("nothing of outputs/ is on record; `tenon show " +
                                      run.spec.id + "` tells if something went wrong with it");
   }
-  return std::move(error).WithHint("it has: " + ForTerminal(Join(names, ", ")));
+  const size_t shown = std::min(names.size(), kNamesShown);
+  return std::move(error).WithHint(
+      "it has: " + ForTerminal(Join(std::span(names).first(shown), ", ")) +
+      (shown < names.size() ? ", …" : ""));
 }
 
 Status ReadOutput(Context& context, const std::string& run_id, bool want_stdout, bool want_stderr,

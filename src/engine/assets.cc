@@ -69,12 +69,16 @@ Result<std::vector<int64_t>> VersionsIn(const std::string& folder) {
 }
 
 Result<Asset> ReadAsset(const std::string& path) {
-  TENON_TRY(const std::string text, ReadFile(path, 1u << 20));
-  auto value = json::Parse(text);
-  if (!value.ok() || !value->is_object()) return Corrupt(path + ": not the record of an asset");
-  auto asset = Asset::FromJson(value->as_object());
-  if (!asset.ok()) return std::move(asset).error().Wrap(path);
-  return asset;
+  constexpr const char* kHint =
+      "delete it to give the asset up; `tenon history promote` makes it again";
+  const auto text = ReadFile(path, 1u << 20);
+  if (!text.ok()) return Error(text.error()).WithHint(kHint);
+  auto value = json::Parse(*text);
+  auto asset = value.ok() && value->is_object()
+                   ? Asset::FromJson(value->as_object())
+                   : Result<Asset>(Corrupt("not the record of an asset"));
+  if (asset.ok()) return asset;
+  return std::move(asset).error().Wrap(path).WithHint(kHint);
 }
 
 std::string Plain(std::string path) {
@@ -279,7 +283,8 @@ Result<Asset> Promote(Context& context, const journal::RunView& run, const std::
   return asset;
 }
 
-Result<std::vector<Asset>> ListAssets(Context& context, const std::string& project_id) {
+Result<std::vector<Asset>> ListAssets(Context& context, const std::string& project_id,
+                                      std::vector<Error>* unreadable) {
   std::vector<std::string> projects;
   if (project_id.empty()) {
     TENON_TRY(projects, NamesIn(Root(context)));
@@ -294,9 +299,14 @@ Result<std::vector<Asset>> ListAssets(Context& context, const std::string& proje
       const std::string of_name = JoinPath(folder, name);
       TENON_TRY(const auto versions, VersionsIn(of_name));
       for (const int64_t version : versions) {
-        TENON_TRY(Asset asset,
-                  ReadAsset(JoinPath(of_name, std::to_string(version) + std::string(kSuffix))));
-        assets.push_back(std::move(asset));
+        auto asset = ReadAsset(JoinPath(of_name, std::to_string(version) + std::string(kSuffix)));
+        if (asset.ok()) {
+          assets.push_back(*std::move(asset));
+        } else if (unreadable != nullptr) {
+          unreadable->push_back(std::move(asset).error());
+        } else {
+          return std::move(asset).error();
+        }
       }
     }
   }
@@ -304,13 +314,15 @@ Result<std::vector<Asset>> ListAssets(Context& context, const std::string& proje
 }
 
 Result<Asset> FindAsset(Context& context, const std::string& project_id, const AssetLink& link) {
-  TENON_TRY(const auto all, ListAssets(context, ""));
+  std::vector<Error> unreadable;  // of other assets, or this one
+  TENON_TRY(const auto all, ListAssets(context, "", &unreadable));
   std::vector<const Asset*> others;
   for (const Asset& asset : all) {
     if (asset.name != link.name || asset.version != ToVersion(link.version)) continue;
     if (asset.project_id == project_id) return asset;
     others.push_back(&asset);
   }
+  if (others.empty() && !unreadable.empty()) return std::move(unreadable.front());
   if (others.empty()) return NotHere(link, all);
   if (others.size() == 1) return *others.front();
   std::vector<std::string> projects;

@@ -55,8 +55,10 @@ Result<Asset> Promote(Context& context, const journal::RunView& run, const std::
                       const std::string& name, int64_t at_least);
 
 // All assets, by project, name and version; `project_id` empty: of every project. One that cannot
-// be read is an Error: better to stop than to collect its contents.
-Result<std::vector<Asset>> ListAssets(Context& context, const std::string& project_id);
+// be read goes to `unreadable`; without it, it is the Error: better to stop than to collect its
+// contents.
+Result<std::vector<Asset>> ListAssets(Context& context, const std::string& project_id,
+                                      std::vector<Error>* unreadable = nullptr);
 
 // The asset a link names: of this project, else the only one of another project. kNotFound says
 // where assets come from; kInvalid when several projects have one.

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/regular_file.h"
 #include "engine/runs.h"
 #include "run/layout.h"
 
@@ -95,7 +96,7 @@ Result<int64_t> TakeRunNumber(Context& context, const std::string& project_id, i
   int64_t number = wanted > 0 && wanted - last < kLargestGap ? wanted : last + 1;
   if (number <= last && IsTaken(context, project_id, number)) number = last + 1;
   if (number <= last) return number;
-  TENON_TRY(const auto fd, OpenFile(path, O_WRONLY));
+  TENON_TRY(const auto fd, OpenRegular(path, O_WRONLY));
   // In one write: who dies here leaves the old number or the new one.
   const std::string line = std::to_string(number) + "\n";
   TENON_TRY_VOID(WriteAllAt(fd.get(), line, 0));

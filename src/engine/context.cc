@@ -52,6 +52,7 @@ Result<snapshot::ObjectStore*> Context::Objects() {
 }
 
 Result<std::string> Context::ClientId() {
+  constexpr const char* kNewId = "remove what lies there; the next command makes a new id";
   if (!client_id.empty()) return client_id;
   // A power cut may have taken it back, or its contents; then this is another client, no worse.
   const auto is_lost = [](const Result<std::string>& read) {
@@ -70,7 +71,7 @@ Result<std::string> Context::ClientId() {
       read = made;
     }
   }
-  if (!read.ok()) return std::move(read).error();
+  if (!read.ok()) return std::move(read).error().WithHint(kNewId);
   client_id = Trim(*read);
   TENON_EXPECT_PEER(!client_id.empty() && client_id.find('/') == std::string::npos,
                     home.client_id() + ": not a client id; delete the file to get a new one");

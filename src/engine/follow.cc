@@ -28,9 +28,17 @@ constexpr useconds_t kOthersPauseUs = 100'000;
 constexpr int64_t kRunnerEveryUs = 2'000'000;
 
 // Passes one record on. An end is only kept: the other segments may have something to say before.
-Status Report(const journal::Record& record, Reporter& reporter, std::optional<run::End>* end) {
-  TENON_TRY(auto event, run::DecodeEvent(record.type, record.payload));
-  if (!event) return {};
+// One that can't be understood costs itself alone.
+void Report(const journal::Record& record, Reporter& reporter, std::optional<run::End>* end) {
+  const auto event = run::DecodeEvent(record.type, record.payload);
+  if (!event.ok()) {
+    reporter.OnNotice({run::Level::kWarning,
+                       "record " + std::to_string(record.number) +
+                           " of the journal cannot be understood: " + event.error().message,
+                       ""});
+    return;
+  }
+  if (!*event) return;
   struct Visitor {
     const journal::Record& record;
     Reporter& reporter;
@@ -54,8 +62,7 @@ Status Report(const journal::Record& record, Reporter& reporter, std::optional<r
     void operator()(const run::Progress& e) { reporter.OnFarProgress(e); }
     void operator()(const run::Annotation&) {}
   };
-  std::visit(Visitor{record, reporter, end}, *event);
-  return {};
+  std::visit(Visitor{record, reporter, end}, **event);
 }
 
 // One segment, read as it grows.
@@ -79,7 +86,7 @@ class Tail {
         reporter.OnHole(decoder_.holes()[holes_reported_].bytes);
       }
       if (!record) return true;
-      TENON_TRY_VOID(Tell(*record, reporter, end));
+      Tell(*record, reporter, end);
     }
   }
   // Records that lie at `before`, reported without reading them from the file. Not those of another
@@ -91,7 +98,7 @@ class Tail {
     offset_ = after.offset;
     holes_reported_ = 0;
     seen_ = true;
-    for (const journal::Record& record : records) TENON_TRY_VOID(Tell(record, reporter, end));
+    for (const journal::Record& record : records) Tell(record, reporter, end);
     return {};
   }
   // The file was cut and has, or will have, other records: all are read once more, and those told
@@ -112,8 +119,8 @@ class Tail {
   journal::Cursor cursor() const { return decoder_.cursor(); }
 
  private:
-  Status Tell(const journal::Record& record, Reporter& reporter, std::optional<run::End>* end) {
-    return record.number <= told_ ? Status() : Report(record, reporter, end);
+  void Tell(const journal::Record& record, Reporter& reporter, std::optional<run::End>* end) {
+    if (record.number > told_) Report(record, reporter, end);
   }
   bool BeginAnewIfCut() {
     struct stat st {};

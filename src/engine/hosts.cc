@@ -16,6 +16,7 @@ namespace tenon::engine {
 namespace {
 
 constexpr size_t kIdDigits = 32;
+constexpr size_t kMaxRecord = 4u << 20;
 constexpr int64_t kHeardStepUs = 10'000'000;
 // sockaddr_un has 108 bytes, and ssh adds 17 for the name it first binds.
 constexpr size_t kLongestSocket = 90;
@@ -94,7 +95,7 @@ Result<HostRecord> FromJson(const json::Object& object) {
 }
 
 Result<HostRecord> ReadFrom(const std::string& path) {
-  TENON_TRY(const std::string text, ReadFile(path));
+  TENON_TRY(const std::string text, ReadFile(path, kMaxRecord));
   auto value = json::Parse(text);
   auto host = value.ok() && value->is_object()
                   ? FromJson(value->get_object())

@@ -2,6 +2,7 @@
 #include "engine/idle.h"
 
 #include "base/file.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "engine/reach.h"
 
@@ -115,13 +116,13 @@ Result<std::vector<std::string>> LookForRuns(const Place& place) {
 }
 
 std::string IdleWords(const HostRecord& host, const std::vector<std::string>& busy) {
-  std::string words = ForTerminal(host.target) + " is still on";
+  std::string words = OneLine(host.target) + " is still on";
   if (!busy.empty()) {
-    words += ": " + ForTerminal(busy.front());
+    words += ": " + OneLine(busy.front());
     if (busy.size() > 1) words += " and " + std::to_string(busy.size() - 1) + " more";
   }
   if (host.idle_after_us <= 0 || host.idle_command.empty()) return words + "; nothing turns it off";
-  return words + "; it will run `" + ForTerminal(host.idle_command) + "` after " +
+  return words + "; it will run `" + OneLine(host.idle_command) + "` after " +
          ShortDuration(host.idle_after_us) + " idle";
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/durable.h"
 #include "base/file.h"
+#include "base/regular_file.h"
 #include "base/text.h"
 #include "journal/fold.h"
 #include "run/layout.h"
@@ -18,7 +19,7 @@ constexpr size_t kMaxClaim = 4096;
 
 // In its place: a lock is on it.
 Status WriteClaim(const std::string& path, const std::string& text) {
-  TENON_TRY(const UniqueFd file, OpenFile(path, O_WRONLY | O_TRUNC));
+  TENON_TRY(const UniqueFd file, OpenRegular(path, O_WRONLY | O_TRUNC));
   TENON_TRY_VOID(WriteAll(file.get(), text));
   if (DurableFsync(file.get()) != 0) return FromErrno("sync " + path, errno);
   return {};

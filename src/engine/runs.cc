@@ -314,8 +314,9 @@ Result<std::optional<run::RunSpec>> SubmittedIn(const std::string& segment) {
     TENON_TRY(const auto record, reader.Next());
     if (!record) return std::optional<run::RunSpec>();
     if (record->type != static_cast<uint8_t>(run::EventType::kSubmitted)) continue;
-    TENON_TRY(auto event, run::DecodeEvent(record->type, record->payload));
-    if (auto* submitted = event ? std::get_if<run::Submitted>(&*event) : nullptr) {
+    auto event = run::DecodeEvent(record->type, record->payload);
+    if (!event.ok()) continue;  // as where the run is folded: another one may say it
+    if (auto* submitted = *event ? std::get_if<run::Submitted>(&**event) : nullptr) {
       return std::optional<run::RunSpec>(std::move(submitted->spec));
     }
   }
@@ -453,11 +454,11 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
     unindexed = std::move(found).error();
     found = journal::FoldRunFolder(run::RunFolder(context.home, run_id).path());
   }
-  TENON_TRY(const std::string client, context.ClientId());
   run::CancelRequest request;
   request.run_id = run_id;
   request.grace_us = options.grace_us;
-  request.who = options.who.empty() ? client : options.who;
+  // Who cannot be named can still cancel.
+  request.who = options.who.empty() ? context.ClientId().value_or("a client") : options.who;
   if (!found.ok() && IsDamage(found.error())) {
     return CancelUnreadable(context, request, found.error());
   }

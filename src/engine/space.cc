@@ -322,7 +322,8 @@ Result<SpaceUse> MeasureSpace(Context& context, Reporter& reporter) {
   });
   for (const char* suffix : {"", "-wal", "-shm"})
     use.index_bytes += DiskBytes(context.home.history_db() + suffix);
-  TENON_TRY(const auto assets, ListAssets(context, ""));
+  std::vector<Error> unreadable;  // `asset list` tells of them
+  TENON_TRY(const auto assets, ListAssets(context, "", &unreadable));
   use.asset_count = assets.size();
   for (const Asset& asset : assets) use.asset_bytes += asset.size;
   for (const std::string& path :

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/regular_file.h"
+#include "base/terminal.h"
 #include "history/database.h"
 #include "history/store.h"
 #include "journal/format.h"
@@ -104,6 +105,19 @@ Status CheckBelongs(HistoryStore& store, const std::string& run_id, const journa
   return Corrupt("the segment belongs to another run, " + *key);
 }
 
+// A folder that was copied under another name, or made up, must not pass for the run that its
+// record names: what is done to one would be done to the other.
+Status CheckNames(const std::string& run_id, const std::string& segment,
+                  const journal::Record& record) {
+  if (record.type != static_cast<uint8_t>(run::EventType::kSubmitted)) return {};
+  if (!journal::IsNearSegment(segment)) return {};
+  const auto event = run::DecodeEvent(record.type, record.payload);
+  if (!event.ok() || !*event) return {};  // such a record says nothing
+  const std::string& named = std::get<run::Submitted>(**event).spec.id;
+  if (named == run_id) return {};
+  return Corrupt("it is the record of another run, " + OneLine(named));
+}
+
 // Takes in all records after the reader's place. Returns whether there were any.
 Result<bool> IngestRecords(HistoryStore& store, const std::string& run_id,
                            const std::string& segment, journal::Reader& reader) {
@@ -114,13 +128,17 @@ Result<bool> IngestRecords(HistoryStore& store, const std::string& run_id,
     TENON_TRY(std::optional<journal::Record> first, reader.Next());
     if (!first) break;
     if (from_start && !any) TENON_TRY_VOID(CheckBelongs(store, run_id, reader));
+    TENON_TRY_VOID(CheckNames(run_id, segment, *first));
     any = true;
     uint64_t taken = 0;
     const auto read = [&]() -> Result<std::optional<journal::Record>> {
       if (first) return std::exchange(first, std::nullopt);
       if (taken >= kPieceBytes) return std::optional<journal::Record>();
       TENON_TRY(const auto record, reader.Next());
-      if (record) taken += record->payload.size() + journal::kRecordHeaderSize;
+      if (record) {
+        TENON_TRY_VOID(CheckNames(run_id, segment, *record));
+        taken += record->payload.size() + journal::kRecordHeaderSize;
+      }
       more = record.has_value();
       return record;
     };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/shown_bytes.h"
 #include "base/text.h"
 #include "run/artifact_name.h"
 #include "run/event_cost.h"
@@ -23,7 +24,10 @@ void Shorten(std::string& text) {
   text += "… [cut, " + whole + " bytes]";
 }
 
-uint64_t CostOf(const std::string& text) { return text.size() < 16 ? 0 : text.size() + kHeapCost; }
+// What a program shows of a run is made at once, so counted is what the text takes there.
+uint64_t CostOf(const std::string& text) {
+  return text.size() < 16 ? 0 : ShownBytes(text) + kHeapCost;
+}
 
 uint64_t CostOf(const run::MetricValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return CostOf(*text);

@@ -3,6 +3,7 @@
 
 #include "base/compress.h"
 #include "base/json_limits.h"
+#include "base/shown_bytes.h"
 #include "run/described.h"
 #include "run/event_cost.h"
 
@@ -141,7 +142,7 @@ Result<std::optional<Event>> DecodeEventWithCost(uint8_t type, std::string_view 
   }
   Result<json::Value> value = json::ParseLimited(payload, 64, kMaxEventValues);
   if (!value.ok()) return Corrupt(value.error().message);
-  *cost = payload.size() + kValueCost * json::CountValues(*value);
+  *cost = ShownBytes(payload) + kValueCost * json::CountValues(*value);
   const json::Object* object = value->if_object();
   TENON_EXPECT_PEER(object != nullptr, "not a JSON object");
   TENON_TRY(Event event, read(*object));

@@ -18,8 +18,8 @@ namespace tenon::run {
 inline constexpr size_t kMaxEventJson = 16u << 20;  // bytes, decompressed
 inline constexpr size_t kMaxEventValues = 200'000;
 
-// DecodeEvent() with about how many bytes the event takes in memory: of a type that carries JSON;
-// 0 for the others.
+// DecodeEvent() with about how many bytes the event takes in memory, or where it is shown (text
+// that has to be escaped grows): of a type that carries JSON; 0 for the others.
 Result<std::optional<Event>> DecodeEventWithCost(uint8_t type, std::string_view payload,
                                                  size_t* cost);
 

@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/text.h"
 
@@ -60,7 +62,8 @@ std::string RunFolder::ScriptPlace(std::string_view name) const {
 
 bool IsValidRunId(std::string_view id) {
   return !id.empty() && id.size() <= 255 && id != "." && id != ".." &&
-         id.find('/') == std::string_view::npos && id.find('\0') == std::string_view::npos;
+         std::ranges::none_of(id,
+                              [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '/'; });
 }
 
 int64_t TimeInRunId(std::string_view id) {

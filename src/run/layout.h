@@ -116,7 +116,7 @@ class RunFolder {
   std::string path_;
 };
 
-// Whether a string can be a run id: no slash, no NUL, not "." or "..", 1 to 255 bytes.
+// Whether a string can be a run id: 1 to 255 bytes, no slash, no control, not "." or "..".
 bool IsValidRunId(std::string_view id);
 // The milliseconds since 1970 that a run id ends with; 0: it ends with none.
 int64_t TimeInRunId(std::string_view id);

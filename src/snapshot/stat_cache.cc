@@ -2,6 +2,7 @@
 #include "snapshot/stat_cache.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/regular_file.h"
 #include "snapshot/le.h"
 #include "snapshot/store_files.h"
 
@@ -36,6 +38,22 @@ std::optional<std::string_view> RecordAt(std::string_view bytes, size_t at) {
   const uint32_t size = Load32(bytes.data() + at);
   if (size < 8 || size > bytes.size() - at) return std::nullopt;
   return bytes.substr(at, size);
+}
+
+// Looks at the beginning and the end: what is none may be far larger than any cache is, and would
+// be in memory before its checksum is wrong.
+bool MayBeCache(const std::string& path) {
+  const auto fd = OpenRegular(path, O_RDONLY);
+  struct stat info;
+  if (!fd.ok() || ::fstat(fd->get(), &info) != 0) return false;
+  const auto size = static_cast<uint64_t>(info.st_size);
+  if (size < kHeader + kFooter) return false;
+  char head[kHeader], footer[kFooter];
+  const auto begun = ReadAt(fd->get(), head, 0), ended = ReadAt(fd->get(), footer, size - kFooter);
+  if (!begun.ok() || *begun != kHeader || !ended.ok() || *ended != kFooter) return false;
+  const uint64_t slots_at = Load64(footer), slots = Load32(footer + 8);
+  return std::string_view(head, kHeader).starts_with(kMagic) && slots_at <= size &&
+         size - slots_at == slots * kSlot + kFooter;
 }
 
 }  // namespace
@@ -72,6 +90,7 @@ bool CachedFolder::Next(size_t* at, CachedEntry* entry) const {
 }
 
 StatCache StatCache::Load(const std::string& path) {
+  if (!MayBeCache(path)) return {};
   auto bytes = ReadFile(path, kLimit);
   if (!bytes.ok()) return {};
   return FromBytes(std::move(*bytes));
@@ -217,10 +236,10 @@ std::string StatCacheBuilder::Finish() {
 
 Result<int64_t> FileSystemNow(const std::string& path) {
   const std::string clock = path + ".clock";
-  auto fd = OpenFile(clock, O_WRONLY | O_CREAT, 0600);
+  auto fd = OpenRegular(clock, O_WRONLY | O_CREAT, 0600);
   if (!fd.ok() && fd.error().kind == ErrorKind::kNotFound) {
     TENON_TRY_VOID(MakeDirs(DirName(path), 0700));
-    fd = OpenFile(clock, O_WRONLY | O_CREAT, 0600);
+    fd = OpenRegular(clock, O_WRONLY | O_CREAT, 0600);
   }
   if (!fd.ok()) return std::move(fd).error();
   struct stat info;

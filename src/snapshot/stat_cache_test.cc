@@ -2,6 +2,7 @@
 #include "snapshot/stat_cache.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <string>
 #include <vector>
@@ -113,6 +114,14 @@ TEST(StatCache, DamageAnywhereMakesItEmpty) {
     EXPECT_TRUE(StatCache::FromBytes(damaged).empty()) << at;
     EXPECT_TRUE(StatCache::FromBytes(whole.substr(0, at)).empty()) << at;
   }
+}
+
+TEST(StatCache, AFifoInItsPlaceIsNotWaitedFor) {
+  TempFolder temp;
+  ASSERT_EQ(::mkfifo((temp / "cache").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((temp / "cache.clock").c_str(), 0600), 0);
+  EXPECT_TRUE(StatCache::Load(temp / "cache").empty());
+  EXPECT_FALSE(FileSystemNow(temp / "cache").ok());
 }
 
 TEST(StatCache, MissingFileIsAnEmptyCache) {

@@ -424,3 +424,111 @@ def test_records_that_cannot_be_understood_are_told_and_harm_nothing(homes):
     homes.forget()
     assert check_others(homes)[homes.bad]["status"] == "Completed"
     assert "the last one" in homes.tenon.run("show", homes.bad).ok().out
+
+
+def test_a_record_that_cannot_be_understood_costs_itself_alone(homes, tmp_path):
+    """What the script printed before and after it, and all outputs, can be had."""
+    tenon = homes.tenon
+    host = homes.folder() / "host.tj"
+    records = [(r.type, r.payload) for r in Journal(host).records]
+    bad = [("notice", b"no JSON at all"), ("output", b"\1after it\n"), ("step", b"[1, 2]"), ("output", b"\1and after that\n")]
+    made = segment_header(Journal(host).run_key, "host")
+    for number, (kind, payload) in enumerate([*records[:-1], *bad, records[-1]], 1):
+        made += record_bytes(number, kind, payload)
+    host.write_bytes(made)
+    homes.forget()
+    near = Journal(homes.near)
+    homes.near.write_bytes(segment_header(near.run_key, homes.near.stem) + record_bytes(1, "submitted", b"nor this") + b"".join(
+        record_bytes(number, r.type, r.payload) for number, r in enumerate(near.records, 2)))
+    check_others(homes)
+    for words in (["logs", homes.bad], ["logs", homes.bad, "--raw", "stdout"], ["history", "info", "-r", homes.bad, "-a", "driver_log"]):
+        said = tenon.run(*words).ok()
+        assert said.out.endswith("after it\nand after that\n"), repr(said)
+    assert "cannot be understood" in tenon.run("logs", homes.bad).ok().err
+    tenon.run("history", "download", "-r", homes.bad, "-d", tmp_path / "down").ok()
+    assert (tmp_path / "down" / "driver_log").read_text().endswith("and after that\n")
+
+
+def test_a_folder_with_the_record_of_another_run_does_not_pass_for_it(homes):
+    """A copy that somebody made by hand: what is done to one must not be done to the other."""
+    tenon = homes.tenon
+    copy = homes.folder(homes.good + ".copy")
+    shutil.copytree(homes.folder(homes.good), copy, symlinks=True)
+    homes.forget()
+    listed = tenon.json("runs", "--all-projects", "--json")
+    rows = {row["run_id"]: row for row in listed}
+    assert len(rows) == len(listed) == 4, listed
+    assert rows[copy.name]["status"] == "Unreadable" and homes.good in rows[copy.name]["unreadable"]
+    assert rows[homes.good]["status"] == "Completed" and "unreadable" not in rows[homes.good]
+    tenon.run("runs", "delete", copy.name).ok()
+    assert not copy.exists()
+    assert "said by" in tenon.run("logs", homes.good).ok().out
+    check_others(homes)
+    tenon.run("history", "rebuild").ok()
+
+
+def test_a_run_id_that_breaks_its_line_is_none(homes):
+    tenon = homes.tenon
+    name = "alpha\nForged: line\x1b[31m_1600000000000"
+    shutil.copytree(homes.folder(homes.good), homes.folder(name), symlinks=True)
+    homes.forget()
+    assert set(check_others(homes)) == {homes.bad, homes.good, homes.other}
+    for words in (["runs", "--all-projects"], ["completion", "--offer", "run"], ["history", "rebuild"], ["gc"]):
+        said = tenon.run(*words).ok()
+        assert "Forged" not in said.out + said.err, repr(said)
+
+
+@pytest.mark.parametrize("damage", KINDS, ids=lambda d: d.__name__)
+def test_a_damaged_record_of_a_machine_keeps_nobody_from_the_others(homes, damage):
+    tenon = homes.tenon
+    hosts = tenon.home / "hosts"
+    hosts.mkdir(exist_ok=True)
+    good = {"id": "1" * 32, "target": "fine", "project_root": str(homes.other_project), "type": "remote", "address": "127.0.0.1",
+            "port": 1, "user": "nobody"}
+    (hosts / f"{'1' * 32}.json").write_text(json.dumps(good))
+    damage(hosts / f"{'2' * 32}.json")
+    listed = tenon.run("host", "list", "--json").ok()
+    assert [host["target"] for host in listed.json()] == ["fine"]
+    assert "2" * 32 in listed.err and "delete" in listed.err
+    assert "the host key of fine (127.0.0.1)" in tenon.run("host", "show", "fine").err, "it is found, and was never looked at"
+    check_others(homes)
+
+
+@pytest.mark.parametrize("damage", KINDS, ids=lambda d: d.__name__)
+def test_a_damaged_record_of_an_asset_keeps_nobody_from_the_others(homes, damage):
+    tenon = homes.tenon
+    for name in ("good", "bad"):
+        tenon.run("history", "promote", "-r", homes.other, "-ap", "driver_log", "-n", name, cwd=homes.other_project).ok()
+    [record] = (tenon.home / "assets").glob("*/bad/*.json")
+    damage(record)
+    listed = tenon.run("asset", "list", "--json", cwd=homes.other_project).ok()
+    assert [asset["name"] for asset in listed.json()] == ["good"]
+    assert str(record) in listed.err and "delete" in listed.err
+    tenon.run("asset", "download", "-l", homes.other_project / "assets" / "good.link", "-d", tenon.scratch / "got",
+              cwd=homes.other_project).ok()
+    assert "said by" in (tenon.scratch / "got" / "good").read_text()
+    tenon.run("du").ok()
+    refused = tenon.run("gc")
+    assert refused.code != 0 and str(record) in refused.err, repr(refused)
+    record.rmdir() if record.is_dir() and not record.is_symlink() else record.unlink()
+    tenon.run("gc").ok()
+
+
+@pytest.mark.parametrize("damage", KINDS, ids=lambda d: d.__name__)
+@pytest.mark.parametrize("name", ["stat-cache", "numbers", "client-id"])
+def test_a_strange_file_among_those_of_the_home_hangs_nothing(homes, damage, name):
+    tenon = homes.tenon
+    place = tenon.home / name
+    for path in sorted(place.iterdir()) if place.is_dir() else [place]:
+        damage(path)
+    check_others(homes)
+    tenon.run("snapshot", cwd=homes.other_project).ok()
+    told = tenon.run("submit", "-c", "local", "main.py", cwd=homes.other_project)
+    if name == "stat-cache":
+        told.ok()
+    elif told.code != 0:
+        assert told.code == 125 and str(place) in told.err, repr(told)
+    if name == "client-id" and told.code != 0:
+        assert "remove what lies there" in told.err
+        place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
+        tenon.run("submit", "-c", "local", "main.py", cwd=homes.other_project).ok()

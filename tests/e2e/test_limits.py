@@ -176,8 +176,30 @@ def blocks_without_points():
     return [("metrics", metrics_body([("", 0, 0, b"")] * 500_000))]
 
 
+def names_that_grow_when_shown():
+    """No UTF-8: each byte takes five in JSON."""
+    blocks = []
+    for i in range(400):
+        name = b"\xff" * 60_000 + str(i).encode()
+        blocks.append(_varint(len(name)) + name + b"\0\0" + _varint(1) + b"\2" + bytes(2) + b"\1")
+    return [("metrics", b"\1" + zstd(_varint(200) + b"".join(blocks[at:at + 200]))) for at in (0, 200)]
+
+
+def a_notice_of_line_breaks():
+    return [("notice", squeezed({"text": "x" + "\n" * (6 * MIB), "hint": "\n" * MIB}))]
+
+
+def titles_as_long_as_books():
+    return [("metrics", metrics_body([(letter * (4 * MIB), 2, 1, b"\1")])) for letter in "abcd"]
+
+
+def a_curve_for_each_of_many_series():
+    return [("metrics", metrics_body([(f"s {i} {k}", 2, 300, b"\1" * 300) for k in range(3400)])) for i in range(8)]
+
+
 ATTACKS = [nothing_but_empty_files, half_a_million_outputs, outputs_with_long_names, long_texts, a_flood_of_small_records,
-           many_values, points_beyond_counting, series_without_end, long_values, blocks_without_points]
+           many_values, points_beyond_counting, series_without_end, long_values, blocks_without_points,
+           names_that_grow_when_shown, a_notice_of_line_breaks, titles_as_long_as_books, a_curve_for_each_of_many_series]
 
 
 def read_in_every_way(machine, run_id):
@@ -236,6 +258,73 @@ def test_a_submit_with_everything_too_large(machine):
     run_id = machine.copy_run(change_submitted=change)
     machine.forget()
     read_in_every_way(machine, run_id)
+
+
+def test_arguments_that_grow_when_quoted(machine):
+    run_id = machine.copy_run(change_submitted=lambda spec: spec.update(arguments=["'" * (15 * MIB)]))
+    machine.forget()
+    listed = {r["run_id"]: r for r in machine.run("runs", "--all-projects", "--json").ok().json()}
+    assert listed[machine.good]["status"] == "Completed" and run_id in listed
+    for words in (["runs", "--all-projects"], ["show", run_id], ["show", run_id, "--json"], ["compare", run_id, machine.good]):
+        machine.run(*words)
+
+
+def test_one_long_name_is_not_paid_for_by_every_row(machine):
+    """Names and titles are lined up with blanks: a long one among many short ones."""
+    parameters = [["p" * MIB, "v"]] + [[f"p{i}", "v"] for i in range(3000)]
+    long = machine.copy_run(change_submitted=lambda spec: spec.update(parameters=parameters))
+    for _ in range(40):
+        machine.copy_run()
+    titles = machine.copy_run(host=titles_as_long_as_books())
+    machine.forget()
+    for words in (["show", long], ["compare", long, machine.good], ["runs", "--all-projects"], ["history", "list", "-o", "table"],
+                  ["show", titles], ["metrics", titles]):
+        machine.run(*words, cwd=machine.project).ok()
+
+
+def test_a_note_of_line_breaks(machine):
+    run_id = machine.copy_run(near=[("annotation", squeezed({"note": "x" + "\n" * (6 * MIB)}))])
+    machine.forget()
+    read_in_every_way(machine, run_id)
+
+
+def test_many_runs_of_which_each_says_as_much_as_it_may(machine):
+    """Of each little is held, of all of them too."""
+    for i in range(20):
+        machine.copy_run(change_submitted=lambda spec: spec.update(arguments=["a" * (12 * MIB)]))
+        machine.copy_run(host=[("metrics", metrics_body([(f"series {i} {k}", 2, 1, b"\1") for k in range(40_000)]))])
+    machine.forget()
+    for words in (["runs"], ["runs", "--json"], ["history", "list", "-o", "table"], ["history", "list", "-o", "tsv"], ["ps"]):
+        machine.run(*words, cwd=machine.project).ok()
+    whole = machine.run("runs", "--json", "--query", "[].run_id", cwd=machine.project)
+    assert whole.code == 2 and "tenon runs -n N" in whole.err, repr(whole)
+    few = machine.run("runs", "--json", "--query", "[].run_id", "-n", "2", cwd=machine.project).ok()
+    assert len(few.json()) == 2
+
+
+def test_a_list_of_many_runs_with_many_outputs_is_printed_whole(machine):
+    """Memory for one run is given back before the next: it must not double with each."""
+    files = [{"path": f"outputs/checkpoints/{'x' * 60}/{i}", "size": 1, "hash": "0" * 64, "mode": 420} for i in range(400)]
+    for _ in range(60):
+        machine.copy_run(host=[("artifacts", {"files": files})])
+    machine.forget()
+    assert len(machine.tenon.json("runs", "--all-projects", "--json")) == 61
+
+
+def test_a_table_of_a_query_with_many_columns(machine):
+    run_id = machine.copy_run(host=[("metrics", metrics_body([(f"s {i} {k}", 2, 1, b"\1") for k in range(30_000)])) for i in range(2)])
+    for _ in range(60):
+        machine.copy_run()
+    machine.forget()
+    told = machine.run("runs", "--all-projects", "-o", "table", "--query", "[]").ok()
+    assert "leaves columns out" in told.err and run_id in told.out
+
+
+def test_a_cache_of_gigabytes_that_is_none_is_not_read(machine):
+    """A power cut, or a disk that was too small, may leave zeros of any length."""
+    for cache in (machine.tenon.home / "stat-cache").iterdir():
+        os.truncate(cache, 3 << 30)
+    machine.run("snapshot", cwd=machine.project).ok()
 
 
 def test_damage_between_any_two_records(machine):

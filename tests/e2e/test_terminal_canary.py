@@ -109,7 +109,7 @@ LISTINGS = ["runs", "runs --all-projects", "history list", "history list -o tabl
             "du", "cancel last", "history download -r last -d there", "history info -r last --artifact nothing", "rerun last --dry-run",
             "exec last -- true", "forward last 6006", "experiment diagnostics -r last", "config show", "config check", "snapshot",
             "runconfiguration list", "computetarget list", "gc --dry-run", "secrets list", "restore last elsewhere --dry-run",
-            "history promote -r last --artifact nothing", "experiment return -r last", "data list -t local", "completion bash"]
+            "history info -r last -a control_log", "history promote -r last --artifact nothing", "experiment return -r last", "data list -t local", "completion bash"]
 
 
 def test_nothing_planted_in_a_journal_reaches_the_terminal(tenon, spoiled):
@@ -122,6 +122,21 @@ def test_nothing_planted_in_a_journal_reaches_the_terminal(tenon, spoiled):
         for form in ("json", "tsv", "table"):
             check(tenon.pty(*line.split(), "-o", form, cwd=spoiled, env={"NO_COLOR": "1"}))
         check(tenon.pty(*line.split(), "--json", "--query", "[]", cwd=spoiled, env={"NO_COLOR": "1"}))
+
+
+def test_the_log_that_is_made_of_a_journal_has_none_of_it(tenon, spoiled, tmp_path):
+    """It is a text file, which people show in a terminal."""
+    tenon.run("history", "download", "-r", "last", "-d", tmp_path / "down", cwd=spoiled)
+    text = (tmp_path / "down" / "control_log").read_text()
+    assert "owned" in text and not BAD.search(text) and not re.search("^(Forged|Back)", text, re.M), text
+
+
+def test_names_with_line_breaks_make_no_line_of_their_own(tenon, project):
+    """Names of files that begin with a dot are named in a note."""
+    folder = project("open('outputs/.a\\nForged: line', 'w').write('x')\n", files={"outputs/.keep": ""})
+    tenon.run("submit", "-c", "local", "main.py", cwd=folder).ok()
+    check(tenon.pty("history", "download", "-r", "last", "-d", ".", cwd=folder, env={"NO_COLOR": "1"}))
+    check(tenon.pty("experiment", "return", "-r", "last", cwd=folder, env={"NO_COLOR": "1"}))
 
 
 def test_styles_are_ours_alone(tenon, spoiled):
