@@ -213,7 +213,7 @@ def groups(key=""):
 @pytest.mark.parametrize("look", ["recover", "start", "sweep"])
 def test_control_groups_of_killed_runs_are_removed_by_who_looks_next(runner, look):
     run = runner.start("import os, time\nprint('up', os.getpid(), flush=True)\ntime.sleep(600)\n")
-    run.wait_for_output(b"up ")
+    run.wait_for_output(b"\n")
     if not groups(run.spec["key"]):
         run.ask("cancel", {"grace_us": 0})
         run.wait()
