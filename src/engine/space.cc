@@ -153,6 +153,20 @@ uint64_t RemovePartialObjects(const Context& context, const std::unordered_set<H
   return freed;
 }
 
+// One that can't be removed (files of another user, a file system mounted in it) keeps nobody from
+// the rest.
+template <typename Cleaned>
+void RemoveWorkOf(const run::RunFolder& folder, const std::string& run_id, bool dry_run,
+                  Cleaned* cleaned) {
+  const uint64_t bytes = DiskBytes(folder.work());
+  if (auto gone = dry_run ? Status() : run::RemoveWork(folder); !gone.ok()) {
+    cleaned->kept.push_back({run_id, gone.error().message});
+    return;
+  }
+  ++cleaned->work_folders;
+  cleaned->bytes_freed += bytes;
+}
+
 // What the run was asked to do, without its journal. nullopt: it has never been started.
 std::optional<run::RunSpec> SpecOf(const Context& context, const std::string& run_id) {
   if (!run::IsValidRunId(run_id)) return std::nullopt;  // a machine's word
@@ -220,9 +234,7 @@ class Cleaner {
         result_.kept.push_back({id, WhyOutputsStay(id)});
         continue;
       }
-      ++result_.work_folders;
-      result_.bytes_freed += DiskBytes(folder.work());
-      if (!options_.dry_run) TENON_TRY_VOID(run::RemoveWork(folder));
+      RemoveWorkOf(folder, id, options_.dry_run, &result_);
     }
     return {};
   }
@@ -352,9 +364,14 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
     auto view = journal::FoldRunFolder(folder.path());
     if (!view.ok() && IsRemainsOfSubmit(folder, view.error())) {
       if (AgeUs(*context.clock, folder.path()) < kDayUs || HasWriter(folder)) continue;
-      result.bytes_freed += run::RunBytes(folder);
+      const uint64_t bytes = run::RunBytes(folder);
+      auto gone = options.dry_run ? Status() : run::RemoveRun(folder);
+      if (!gone.ok()) {
+        result.kept.push_back({id, gone.error().message});
+        continue;
+      }
+      result.bytes_freed += bytes;
       ++result.leftovers;
-      if (!options.dry_run) TENON_TRY_VOID(run::RemoveRun(folder));
       continue;
     }
     if (!view.ok()) {
@@ -367,9 +384,7 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
     if (work && journal::OutputsAreLeft(folder, *view)) {
       result.kept.push_back({id, WhyOutputsStay(id)});
     } else if (work) {
-      result.bytes_freed += DiskBytes(folder.work());
-      ++result.work_folders;
-      if (!options.dry_run) TENON_TRY_VOID(run::RemoveWork(folder));
+      RemoveWorkOf(folder, id, options.dry_run, &result);
     }
     TENON_TRY_VOID(live.AddRun(*view));
   }

@@ -26,7 +26,8 @@ constexpr size_t kMaxEnviron = 8u << 20;
 constexpr size_t kMaxLimits = 64u << 10;
 constexpr int kMaxFreezeRounds = 20;
 
-enum class Mark { kNone, kOurs, kForeign, kUnreadable };
+// kGivenUp: it may have been ours.
+enum class Mark { kNone, kOurs, kForeign, kUnreadable, kGivenUp };
 
 struct Seen {
   TreeProcess process;
@@ -37,6 +38,21 @@ struct Seen {
   std::optional<bool> belongs;  // worked out on demand
 };
 using Table = std::map<pid_t, Seen>;
+
+// A process whose first thread has ended is shown as a zombie, and lives as long as another thread
+// does. What is to be read of it then is read of that thread. "": nothing of it lives.
+std::string LivingThread(const std::string& folder) {
+  for (const std::string& thread : ListDir(folder + "/task").value_or({})) {
+    const std::string path = folder + "/task/" + thread;
+    auto text = ReadFile(path + "/stat", 65536);
+    if (!text.ok()) continue;
+    const size_t bracket = text->rfind(") ");
+    if (bracket == std::string::npos || bracket + 2 >= text->size()) continue;
+    const char state = (*text)[bracket + 2];
+    if (state != 'Z' && state != 'X') return path;
+  }
+  return "";
+}
 
 std::optional<Seen> ReadStat(const std::string& folder, pid_t pid) {
   auto text = ReadFile(folder + "/stat", 65536);
@@ -81,8 +97,8 @@ Mark ReadMark(const std::string& folder, const TreeQuery& query) {
   if (named == Mark::kForeign) return Mark::kForeign;
   if (limit == RunMark::kOurs) return Mark::kOurs;
   // All of a marked run have the mark; this one has not, whatever its environment holds.
-  if (named == Mark::kUnreadable && query.marked && limit == RunMark::kNone) return Mark::kNone;
-  return named;
+  if (named == Mark::kOurs || !query.marked || limit != RunMark::kNone) return named;
+  return CouldHaveGivenUpMark(*limits) ? Mark::kGivenUp : Mark::kNone;
 }
 
 // Whether a process whose environment we may not read could be of a run of ours: it is our user's,
@@ -110,8 +126,10 @@ Result<Table> ReadTable(const TreeQuery& query) {
     pid_t pid = static_cast<pid_t>(std::atol(name.c_str()));
     auto seen = ReadStat(query.proc + "/" + name, pid);
     if (!seen || seen->process.start_ticks < query.not_before_ticks) continue;
-    if (seen->state == 'Z' || seen->state == 'X') continue;
-    seen->mark = ReadMark(query.proc + "/" + name, query);
+    std::string folder = query.proc + "/" + name;
+    if (seen->state == 'Z' || seen->state == 'X') folder = LivingThread(folder);
+    if (folder.empty()) continue;
+    seen->mark = ReadMark(folder, query);
     table.emplace(pid, *seen);
   }
   return table;
@@ -185,6 +203,9 @@ TreeScan ScanTree(const TreeQuery& query) {
       if (auto found = table->find(pid); found != table->end()) found->second.in_cgroup = true;
     }
   }
+  // A supervisor that lives knows its descendants, and a cgroup all that is in it.
+  const bool marks_alone = query.supervisor == 0 && query.cgroup.empty();
+  uint64_t given_up = 0;
   for (auto& [pid, seen] : *table) {
     if (pid == ::getpid()) continue;
     if (Belongs(*table, pid, query)) {
@@ -194,6 +215,9 @@ TreeScan ScanTree(const TreeQuery& query) {
     } else if (seen.mark == Mark::kUnreadable &&
                CouldBeOurs(query.proc + "/" + std::to_string(pid))) {
       ++scan.unseen;
+    } else if (seen.mark == Mark::kGivenUp && marks_alone &&
+               CouldBeOurs(query.proc + "/" + std::to_string(pid))) {
+      ++given_up;
     }
   }
   auto add = [&scan](const std::string& words) {
@@ -203,7 +227,12 @@ TreeScan ScanTree(const TreeQuery& query) {
     add("the environment of " + Count(static_cast<uint64_t>(scan.unseen), "process", "processes") +
         " could not be read");
   }
-  if (query.supervisor == 0 && query.cgroup.empty() && !query.marked) {
+  if (given_up > 0) {
+    add("whether " + Count(given_up, "process", "processes") +
+        " with a lowered limit on file locks " + (given_up == 1 ? "is" : "are") +
+        " of the run could not be seen");
+  }
+  if (marks_alone && !query.marked) {
     add("a process that has cleared its environment could not be seen");
   }
   return scan;

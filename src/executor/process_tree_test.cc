@@ -41,6 +41,12 @@ class FakeProc {
     Write(at + "/stat", stat);
     Write(at + "/environ", environ);
   }
+  void AddThread(pid_t pid, pid_t thread, const std::string& environ, char state) {
+    const std::string at = std::to_string(pid) + "/task/" + std::to_string(thread);
+    TENON_CHECK(MakeDirs(folder_ + "/" + at).ok());
+    Write(at + "/stat", std::to_string(thread) + " (sh) " + state + " 1\n");
+    Write(at + "/environ", environ);
+  }
   void SetLimit(pid_t pid, const std::string& hard) {
     Write(std::to_string(pid) + "/limits",
           "Limit                     Soft Limit           Hard Limit           Units     \n"
@@ -275,6 +281,33 @@ TEST(Cgroup, OnlyEmptyGroupsThatNobodyHoldsAreTakenForDead) {
   held->fd.Reset();
   EXPECT_GE(RemoveDeadCgroups(/*everywhere=*/true), 1);
   EXPECT_FALSE(IsDirectory(held->folder));
+}
+
+TEST(ProcessTree, AProcessWhoseFirstThreadHasEndedLives) {
+  FakeProc proc;
+  proc.Add(kFirst, 1, "", 1000, 'Z');
+  EXPECT_TRUE(proc.Scan(0).empty());
+  proc.AddThread(kFirst, kFirst, "", 'Z');
+  EXPECT_TRUE(proc.Scan(0).empty()) << "nobody has waited for it yet";
+  proc.AddThread(kFirst, kFirst + 1, kMark, 'S');
+  EXPECT_EQ(proc.Scan(0), std::vector<pid_t>{kFirst});
+}
+
+TEST(ProcessTree, AProcessThatCouldHaveGivenUpItsMarkIsToldOf) {
+  FakeProc proc;
+  proc.Add(kFirst, 1, "");
+  proc.SetLimit(kFirst, "1000");
+  proc.Add(kFirst + 1, 1, "");
+  proc.SetLimit(kFirst + 1, "unlimited");
+  TreeQuery query = proc.Query(0);
+  query.marked = true;
+  if (::geteuid() == 0) {
+    EXPECT_EQ(ScanTree(query).remark,
+              "whether 1 process with a lowered limit on file locks is of the run could not be "
+              "seen");
+  }
+  query.supervisor = kFirst + 2;  // which knows what descends from it
+  EXPECT_EQ(ScanTree(query).remark, "");
 }
 
 }  // namespace

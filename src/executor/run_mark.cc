@@ -15,6 +15,7 @@ namespace {
 constexpr uint64_t kTag = 0x54;
 constexpr uint64_t kTop = 255;
 constexpr std::string_view kLimitName = "Max file locks";
+constexpr std::string_view kUnlimited = "unlimited";
 
 constexpr uint64_t TagOf(uint64_t value) { return value >> 56; }
 constexpr uint64_t LevelOf(uint64_t value) { return value >> 48 & 0xff; }
@@ -28,6 +29,17 @@ std::optional<uint64_t> OwnLimit() {
   struct rlimit limit {};
   if (::getrlimit(RLIMIT_LOCKS, &limit) != 0) return std::nullopt;
   return limit.rlim_max;
+}
+
+// As a /proc/PID/limits text has it, after the soft one; "" = it does not say.
+std::string HardLimitIn(std::string_view limits) {
+  for (const std::string& line : Split(limits, '\n')) {
+    if (!line.starts_with(kLimitName)) continue;
+    std::vector<std::string> words = Split(line.substr(kLimitName.size()), ' ');
+    std::erase(words, "");
+    return words.size() < 2 ? "" : words[1];
+  }
+  return "";
 }
 
 RunMark MarkIn(uint64_t value, const std::string& run_key) {
@@ -62,15 +74,16 @@ bool HasRunMark(const std::string& run_key) {
 }
 
 RunMark ReadRunMark(std::string_view limits, const std::string& run_key) {
-  for (const std::string& line : Split(limits, '\n')) {
-    if (!line.starts_with(kLimitName)) continue;
-    std::vector<std::string> words = Split(line.substr(kLimitName.size()), ' ');
-    std::erase(words, "");
-    if (words.size() < 2) return RunMark::kUnknown;
-    // The soft limit, then the hard one; "unlimited" reads as 0, which is no mark.
-    return MarkIn(std::strtoull(words[1].c_str(), nullptr, 10), run_key);
-  }
-  return RunMark::kUnknown;
+  const std::string hard = HardLimitIn(limits);
+  if (hard.empty()) return RunMark::kUnknown;
+  // "unlimited" reads as 0, which is no mark.
+  return MarkIn(std::strtoull(hard.c_str(), nullptr, 10), run_key);
+}
+
+bool CouldHaveGivenUpMark(std::string_view limits) {
+  const std::string hard = HardLimitIn(limits);
+  return !hard.empty() && hard != kUnlimited &&
+         TagOf(std::strtoull(hard.c_str(), nullptr, 10)) < kTag;
 }
 
 }  // namespace tenon::executor

@@ -5,7 +5,8 @@
 // The mark is an odd value of the limit on file locks (RLIMIT_LOCKS), which the kernel has not
 // enforced since Linux 2.4.25: it changes nothing for the script. A child inherits it, a plain user
 // cannot raise a hard limit, and everybody may read /proc/PID/limits. A process that root has given
-// other limits (a login, a service manager) has lost the mark.
+// other limits (a login, a service manager) has lost the mark. One that has lowered its own limit
+// has given it up; that it could have had one still shows.
 //
 //   bits 63–56  0x54        bits 55–48  255 − depth        bits 47–0  SHA-256 of the run's key
 //
@@ -35,6 +36,10 @@ enum class RunMark {
 };
 // What a /proc/PID/limits text says.
 RunMark ReadRunMark(std::string_view limits, const std::string& run_key);
+
+// Whether the text is of a process that could have had a mark and given it up: its hard limit is
+// lower than every mark.
+bool CouldHaveGivenUpMark(std::string_view limits);
 
 // The value for a run whose runner has `inherited` as its hard limit; nullopt: none is left below.
 std::optional<uint64_t> RunMarkBelow(uint64_t inherited, const std::string& run_key);

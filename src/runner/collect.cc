@@ -222,6 +222,16 @@ uint64_t DropText(std::vector<run::MetricBlock>& blocks) {
 
 Result<uint64_t> TryCollectOutputs(const RunName& run, Recorder& recorder, SafeNames& names,
                                    bool even_none) {
+  const std::string outputs = run.Folder().outputs();
+  if (const std::string above = LeadsAbove(outputs, run.home); !above.empty()) {
+    // Its list is that of an empty folder, so that nothing is taken for left.
+    TENON_TRY_VOID(RemoveFile(outputs));
+    recorder.Append(run::Notice{run::Level::kWarning,
+                                "nothing was collected of outputs/: it is a symlink to " +
+                                    (names.know_all() ? above : "a folder above Tenon's own"),
+                                ""});
+    even_none = true;
+  }
   if (even_none) TENON_TRY_VOID(MakeDirs(run.Folder().outputs()));
   const auto listed = ListDir(run.Folder().outputs());
   if (!listed.ok() && listed.error().kind == ErrorKind::kNotFound) return uint64_t{0};

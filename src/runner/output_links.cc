@@ -22,7 +22,7 @@ std::string RealPath(const std::string& path) {
 }
 
 bool IsAtOrBelow(const std::string& path, const std::string& folder) {
-  return path == folder || path.starts_with(folder + "/");
+  return path == folder || path.starts_with(folder == "/" ? folder : folder + "/");
 }
 
 // The same bytes under another name, without a copy where the file system can do that.
@@ -101,6 +101,12 @@ std::vector<std::string> ResolveLinks(const std::string& work, const std::string
   Resolver resolver(real_work, real, !real_work.empty() && real == real_work + "/outputs");
   if (!real.empty()) resolver.Walk("");
   return resolver.Staying();
+}
+
+std::string LeadsAbove(const std::string& outputs, const std::string& home) {
+  const std::string real = RealPath(outputs), real_home = RealPath(home);
+  const bool above = !real.empty() && !real_home.empty() && IsAtOrBelow(real_home, real);
+  return above ? real : "";
 }
 
 }  // namespace tenon::runner

@@ -14,6 +14,10 @@ namespace tenon::runner {
 // to change: then all stay.
 std::vector<std::string> ResolveLinks(const std::string& work, const std::string& outputs);
 
+// Where a symlink in place of the folder `outputs` leads, if that is a folder in which `home` lies,
+// such as / or the user's home: what to collect has no end there. "": it may be collected.
+std::string LeadsAbove(const std::string& outputs, const std::string& home);
+
 }  // namespace tenon::runner
 
 #endif  // TENON_RUNNER_OUTPUT_LINKS_H_

@@ -80,5 +80,22 @@ TEST_F(OutputLinks, InAFolderThatIsTakenAlongDoNotLeadOut) {
   EXPECT_FALSE(Exists(outputs_ + "/all/up"));
 }
 
+TEST_F(OutputLinks, InPlaceOfTheFolderMayLeadAnywhereButAboveTheHome) {
+  const std::string home = dir_.path() + "/home";
+  ASSERT_TRUE(MakeDirs(home + "/runs").ok());
+  EXPECT_EQ(LeadsAbove(outputs_, home), "");
+  ASSERT_TRUE(RemoveTree(outputs_).ok());
+  for (const auto& [target, above] : {std::pair<std::string, bool>("/", true),
+                                      {dir_.path(), true},
+                                      {home, true},
+                                      {home + "/runs", false},
+                                      {"../../gone", false},
+                                      {"/etc", false}}) {
+    ASSERT_EQ(::symlink(target.c_str(), outputs_.c_str()), 0);
+    EXPECT_EQ(!LeadsAbove(outputs_, home).empty(), above) << target;
+    ASSERT_TRUE(RemoveFile(outputs_).ok());
+  }
+}
+
 }  // namespace
 }  // namespace tenon::runner

@@ -80,8 +80,10 @@ Result<StartRequest> AfterSetup(const StartRequest& asked, Handover& handover,
   const std::vector<std::string>& lines = asked.spec.setup;
   if (lines.empty()) return request;
   const int64_t begin = SystemClock().MonotonicUs();
+  Environment environment = asked.environment;
+  environment[run::env::kRunKey] = asked.spec.key;  // so that all they start is known for the run's
   // Secrets are not among what the lines see: what they leave behind is written down for a moment.
-  TENON_TRY(request.environment, RunSetupLines(lines, asked.environment, asked.run.Folder().path(),
+  TENON_TRY(request.environment, RunSetupLines(lines, environment, asked.run.Folder().path(),
                                                asked.SecretValues(), stop));
   handover.Put(run::Step{"setup", SystemClock().MonotonicUs() - begin,
                          Count(lines.size(), "line", "lines")});

@@ -172,6 +172,8 @@ Status Supervise(StartRequest request, bool adopt, const std::string& version,
       return {};
     }
   }
+  // What `setup` lines leave in the background comes to us too.
+  if (!executor->has_own_init()) (void)::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   // Before there are threads, which inherit what is blocked.
   PollLoop loop;
   Supervisor* supervisor = nullptr;

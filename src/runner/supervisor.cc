@@ -3,12 +3,14 @@
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "executor/process_tree.h"
+#include "executor/run_mark.h"
 #include "run/script_folders.h"
 #include "runner/collect.h"
 #include "runner/container_run.h"
@@ -19,6 +21,7 @@ namespace {
 
 constexpr int64_t kTickUs = 200'000;
 constexpr int64_t kLostUs = 60'000'000;
+constexpr int64_t kEndLimitUs = 10'000'000;
 
 constexpr int kCanceledCode = 143;
 constexpr int kTimeoutCode = 124;
@@ -374,6 +377,35 @@ run::End Supervisor::MakeEnd(const ScriptRun::Over& over) const {
   return end;
 }
 
+// A script was not started, but `setup` lines and tools were, and what they have put into the
+// background does not end with them.
+run::Proof Supervisor::EndWhatPreparingLeft() {
+  run::Proof proof;
+  std::string unseen;
+  if (!executor_->has_own_init()) {
+    executor::TreeQuery query;
+    query.run_key = request_.spec.key;
+    query.supervisor = ::getpid();
+    query.marked = executor::HasRunMark(query.run_key);
+    if (const auto us = IdentifyProcess(query.supervisor)) query.not_before_ticks = us->start_ticks;
+    executor::ProcessSet signaled;
+    proof = executor::EndTree(query, kEndLimitUs, &signaled);
+    if (!request_.spec.setup.empty()) unseen = std::move(proof.remark);
+  }
+  if (proof.ended + proof.left == 0) {
+    proof = {};
+    proof.method = "none";
+  }
+  proof.remark = "the script was not started" + (unseen.empty() ? "" : "; " + unseen);
+  if (proof.ended > 0) {
+    Notice(run::Level::kWarning,
+           Count(static_cast<uint64_t>(proof.ended),
+                 "process was left by what prepared the run and was ended",
+                 "processes were left by what prepared the run and were ended"));
+  }
+  return proof;
+}
+
 void Supervisor::FinishUnstarted(run::State state, int exit_code, std::string reason) {
   phase_ = Phase::kDone;
   ReleaseContainer();
@@ -381,10 +413,7 @@ void Supervisor::FinishUnstarted(run::State state, int exit_code, std::string re
   end.state = state;
   end.exit_code = exit_code;
   end.reason = std::move(reason);
-  end.proof.emplace();
-  end.proof->method = "none";
-  end.proof->remark = "the script was not started";
-  end.proof->gpu = "";
+  end.proof = EndWhatPreparingLeft();
   recorder_.AppendLast(std::move(end));
   CleanUp(request_.spec.only_prepare, false);
 }

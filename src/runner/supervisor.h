@@ -55,6 +55,7 @@ class Supervisor {
   void StartScript(Prepared prepared);
   void OnScriptOver(ScriptRun::Over over);
   void FinishUnstarted(run::State state, int exit_code, std::string reason);
+  run::Proof EndWhatPreparingLeft();
   std::string TakeOutputs();
   void ReleaseContainer();
   void CleanUp(bool success, bool keep_files);

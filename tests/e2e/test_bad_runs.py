@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+import subprocess
 import uuid
 
 import pytest
@@ -532,3 +533,25 @@ def test_a_strange_file_among_those_of_the_home_hangs_nothing(homes, damage, nam
         assert "remove what lies there" in told.err
         place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
         tenon.run("submit", "-c", "local", "main.py", cwd=homes.other_project).ok()
+
+
+@pytest.mark.parametrize("command", [("gc", "--keep-work", "0s"), ("experiment", "clean", "-t", "local", "--yes")], ids=["gc", "clean"])
+def test_a_work_folder_that_cannot_be_removed_keeps_nobody_from_the_rest(tenon, project, command):
+    """A file system that a script has mounted in it."""
+    folder = project("raise SystemExit(3)\n")
+    for _ in range(2):
+        assert tenon.run("submit", "-c", "local", "main.py", cwd=folder).code == 3
+    first, second = sorted((tenon.home / "runs").iterdir())
+    inside = (first / "work").resolve() / "inside"
+    inside.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "none", inside], capture_output=True, check=False).returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    try:
+        done = tenon.run(*command, cwd=folder).ok()
+        assert first.name in done.err and "is kept: remove " in done.err, repr(done)
+        assert "1 run directory" in done.out, repr(done)
+        assert not (second / "work").exists()
+    finally:
+        subprocess.run(["umount", inside], check=True)
+    assert "1 run directory" in tenon.run(*command, cwd=folder).ok().out
+    assert not (first / "work").exists()

@@ -216,6 +216,20 @@ os.symlink("/etc/passwd", "outputs/passwd")
     assert any("symlinks" in n.json["text"] and "passwd" in n.json["text"] for n in journal.of("notice"))
 
 
+@pytest.mark.parametrize("target", ["/", ".", ".."], ids=["root", "home", "above"])
+def test_outputs_that_lead_above_tenons_home_are_not_collected(runner, target):
+    """All of the machine's files, Tenon's own among them."""
+    where = str((runner.home / target).resolve())
+    script = f"import os\nos.rmdir('outputs')\nos.symlink({where!r}, 'outputs')\n"
+    run = runner.start(script)
+    journal = run.wait()
+    assert journal.end["state"] == "Completed" and not journal.end.get("reason"), journal.end
+    assert [f for r in journal.of("artifacts") for f in r.json["files"]] == []
+    assert any(f"outputs/: it is a symlink to {where}" in n["text"] for n in journal.notices), journal.notices
+    # Nothing is left to be collected, so nothing is kept.
+    assert not (run.folder / "work").exists()
+
+
 def test_many_outputs_make_records_of_a_thousand(runner):
     script = "for i in range(2500):\n    open('outputs/%d' % i, 'w').close()\n"
     journal = runner.start(script).wait()
