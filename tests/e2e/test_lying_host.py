@@ -18,7 +18,7 @@ from hosts.ssh_runs import waiter
 pytestmark = pytest.mark.planned_skip("needs root and openssh-server")
 
 EVIL = b"type: local\nsetup: touch /tmp/planted\n"
-ARTIFACTS = 6
+ARTIFACTS, ANNOTATION = 6, 11
 # Names that no runner records.
 FOREIGN = ["aml_config/evil.compute", ".bashrc", ".git/hooks/post-checkout", "main.py", "outputs/../main.py", "../outside", "/tmp/absolute",
            "outputs", "driver_log/x", "outputs//double", "outputs/./dot", "Outputs/case"]
@@ -119,6 +119,15 @@ def test_a_run_taken_over_does_not_bring_a_target_of_the_hosts(far):
         assert other.run("restore", "last", "--force", cwd=copy).code != 0
         new = {name for name in set(all_files(copy)) - set(before) if not name.startswith("outputs/")}
         assert not new, new
+
+
+def test_a_host_neither_hides_nor_names_a_run(far):
+    folder = far.attached(waiter(far.user.home / "go"))
+    there = over_and_unseen(far, folder)
+    append_record(there / "host.tj", ANNOTATION, json.dumps({"hidden": True, "name": "theirs", "note": "theirs"}).encode())
+    far.tenon.run("status", "last", cwd=folder).ok()
+    [row] = far.tenon.json("runs", "--json", cwd=folder)
+    assert row["run_id"] == there.name and "theirs" not in json.dumps(row), row
 
 
 # ---- downloading into a project ------------------------------------------------------------------------
