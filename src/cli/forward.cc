@@ -50,7 +50,7 @@ struct Far {
   std::string container_of;
 };
 
-// A port of 127.0.0.1 that is ours; nobody is let in yet.
+// A port of 127.0.0.1 that is ours; whoever comes waits to be let in.
 struct Local {
   UniqueFd fd;
   int port = 0;
@@ -66,7 +66,7 @@ Result<int> ParsePort(std::string_view text) {
   return port;
 }
 
-// nullopt: it is taken.
+// nullopt: it is taken. Only who listens has it: two may be bound to it before.
 std::optional<Local> TakePort(int wanted) {
   Local local{UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)), 0};
   const int on = 1;
@@ -77,6 +77,7 @@ std::optional<Local> TakePort(int wanted) {
   address.sin_port = htons(static_cast<uint16_t>(wanted));
   socklen_t size = sizeof address;
   if (::bind(local.fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      ::listen(local.fd.get(), SOMAXCONN) != 0 ||
       ::getsockname(local.fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     return std::nullopt;
   }
@@ -278,7 +279,6 @@ Result<int> Forward(Session& session, const Options& options, const Far& far, in
   TENON_TRY(Way way, FindWay(session, far, port));
   TENON_TRY(const UniqueFd nowhere, OpenFile("/dev/null", O_WRONLY));
   way.command.stderr_fd = nowhere.get();
-  if (::listen(local.fd.get(), SOMAXCONN) != 0) return FromErrno("listening", errno);
   const std::string what = way.what;
   const bool container = way.container;
   Relay relay(std::move(way), local.fd.get());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/dot_files.h"
@@ -12,6 +13,7 @@
 #include "engine/artifacts.h"
 #include "engine/outputs.h"
 #include "engine/runs.h"
+#include "run/artifact_name.h"
 
 namespace tenon::cli {
 namespace {
@@ -22,6 +24,15 @@ struct Options {
   std::string artifact;
   bool overwrite = false, dot_files = false;
 };
+
+// The outputs would become files of a project that is called so.
+Status CheckOutputsAreNoProject(Session& session, const std::string& folder) {
+  const std::string outputs = JoinPath(folder, "outputs");
+  TENON_TRY(const bool holds_project, HoldsProject(session, outputs));
+  if (!holds_project) return {};
+  return Invalid(ForTerminal(outputs) + " is a project, and the outputs would be written into it")
+      .WithHint("give another folder with -d");
+}
 
 Result<int> Act(Session& session, const Options& options) {
   if (options.folder.empty()) {
@@ -41,6 +52,10 @@ Result<int> Act(Session& session, const Options& options) {
     TENON_TRY(run, engine::GetRun(*context, run.spec.id));
   }
   TENON_TRY(const bool holds_project, HoldsProject(session, options.folder));
+  const bool outputs = options.artifact.empty() || run::IsOutputName(options.artifact);
+  if (outputs && !holds_project) {
+    TENON_TRY_VOID(CheckOutputsAreNoProject(session, options.folder));
+  }
   TENON_TRY(const engine::Downloaded done,
             engine::DownloadArtifacts(*context, run,
                                       {.folder = options.folder,

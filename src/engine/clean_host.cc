@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/fetch.h"
+#include "engine/hosts.h"
 #include "engine/reach.h"
 #include "engine/runs.h"
 
@@ -66,7 +67,7 @@ class HostCleaner {
     const std::string& id = run.run_id;
     const auto spec = run::IsValidRunId(id) ? SubmittedSpec(context_, id)
                                             : Result<std::optional<run::RunSpec>>(std::nullopt);
-    if (!spec.ok() || !*spec || (*spec)->host != far_.far->record.id) {
+    if (!spec.ok() || !*spec || !IsReached((*spec)->host)) {
       return "this client does not know it, and another one may not have fetched it; `tenon runs "
              "fetch -t " +
              far_.far->record.target + " " + id + "` takes it over, --force removes it";
@@ -86,6 +87,12 @@ class HostCleaner {
       return "its outputs could not be fetched";
     }
     return Secured(id);
+  }
+
+  // A machine may be attached under several names; each of them leads to its runs.
+  bool IsReached(const std::string& host_id) const {
+    return host_id == far_.far->record.id ||
+           (!host_id.empty() && !IsDetached(context_.home, host_id));
   }
 
   std::optional<std::string> Secured(const std::string& id) {

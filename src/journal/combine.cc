@@ -165,9 +165,11 @@ void TakeLater(std::optional<Said<T>>& into, const std::optional<Said<T>>& from)
   if (from && (!into || IsLater(*from, *into))) into = from;
 }
 
+// Only clients annotate: a machine neither hides a run nor names it.
 void MergeAnnotations(const Segments& segments, RunView& view) {
   SegmentFold latest;
   for (const auto& [segment, fold] : segments) {
+    if (!IsNearSegment(segment)) continue;
     TakeLater(latest.name, fold.name);
     TakeLater(latest.note, fold.note);
     TakeLater(latest.hidden, fold.hidden);

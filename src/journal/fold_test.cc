@@ -238,6 +238,18 @@ TEST(Combine, TheLaterWordOfTwoClientsWinsAndARemovedTagStaysRemoved) {
   EXPECT_EQ(tie.name, "b");
 }
 
+TEST(Combine, AMachineNeitherHidesNorNamesNorTagsARun) {
+  run::Annotation theirs{"theirs", "theirs", true, {{"best", "no"}, {"x", "1"}}, {"mine"}};
+  RunView view = View({{"near-a", 1, Submission()},
+                       {"near-a", 50, run::Annotation{"ours", {}, {}, {{"mine", ""}}, {}}},
+                       {"host", int64_t{1} << 60, theirs},
+                       {"script", int64_t{1} << 61, theirs}});
+  EXPECT_EQ(view.name, "ours");
+  EXPECT_EQ(view.note, "");
+  EXPECT_FALSE(view.hidden);
+  EXPECT_EQ(view.tags, (std::map<std::string, std::string>{{"mine", ""}}));
+}
+
 TEST(Combine, WithinASegmentTheLaterWordWinsEvenWhenTheClockWentBack) {
   run::Annotation first, second;
   first.name = "first";

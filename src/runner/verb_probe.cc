@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <set>
 #include <vector>
 
@@ -92,6 +93,19 @@ std::string HomeProblem(const std::string& home) {
   return TryFolder(home);
 }
 
+// "" when runs can be made below `home`: also where somebody else, as root, has made a part of it.
+std::string RunProblem(const run::Home& home) {
+  if (std::string problem = TryFolder(home.runs()); !problem.empty()) return problem;
+  for (const std::string& parent : {home.root(), home.objects()}) {
+    for (const std::string& name : ListDir(parent).value_or({})) {
+      const std::string folder = JoinPath(parent, name);
+      if (!IsDirectory(folder) || ::access(folder.c_str(), W_OK | X_OK) == 0) continue;
+      return FromErrno("write to " + folder, errno).message;
+    }
+  }
+  return "";
+}
+
 // "" when it is none, or a stand-in that says so.
 std::string PythonVersion(const std::string& path) {
   auto ran = RunAndCapture({path, "-c", "import sys; print(sys.version.split()[0])"}, "/", "",
@@ -162,7 +176,7 @@ json::Object Probe(const std::string& home) {
   answer["user"] = json::EncodeBytes(account.user);
   answer["user_home"] = json::EncodeBytes(account.home);
   answer["home_problem"] = json::EncodeBytes(HomeProblem(account.home));
-  answer["run_problem"] = json::EncodeBytes(TryFolder(run::Home(home).runs()));
+  answer["run_problem"] = json::EncodeBytes(RunProblem(run::Home(home)));
   return answer;
 }
 

@@ -171,3 +171,17 @@ def test_a_port_on_which_nobody_listens_is_said(far):
     wait_until(lambda: "nothing listens" in forward.err, what="the word about nobody listening")
     forward.send(signal.SIGINT)
     assert forward.wait().code == 0
+
+
+def test_two_forwards_of_one_port_at_once_get_a_port_each(far):
+    """Until one of them listens a port is nobody's."""
+    folder = far.attached()
+    port = str(free_port())
+    both = [far.tenon.start("forward", "-t", "far", port, cwd=folder) for _ in range(2)]
+    for forward in both:
+        forward.wait_for("http://127.0.0.1:")
+    taken = [forward.out.split(":")[2].strip("/\n") for forward in both]
+    assert port in taken and taken[0] != taken[1], taken
+    for forward in both:
+        forward.send(signal.SIGINT)
+        assert forward.wait().code == 0

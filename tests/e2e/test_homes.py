@@ -111,6 +111,26 @@ def test_a_folder_of_runs_that_cannot_be_written_is_refused_with_a_hint(far_on, 
         os.chown(part, user.uid, user.gid)
 
 
+@pytest.mark.parametrize("part", ["objects", "objects/packs", "incoming", "work"])
+def test_a_part_of_the_folder_that_is_anothers_is_said_at_attach_and_by_test(far_on, sshd, part):
+    """As `sudo` leaves it. What passes both can be submitted to."""
+    user = sshd.user()
+    far = far_on(sshd, user)
+    folder = far.attached()
+    far.submit(folder).ok()
+    place = user.home / ".tenon/host" / part
+    place.mkdir(exist_ok=True)
+    os.chown(place, 0, 0)
+    place.chmod(0o755)
+    try:
+        tested = far.tenon.run("computetarget", "test", "far", cwd=folder)
+        attached = far.attach(far.project(name="other"), "--force")
+        for done in (tested, attached):
+            assert done.code == 5 and f"{place}: Permission denied" in done.err and "tenonDirectory" in done.err, repr(done)
+    finally:
+        os.chown(place, user.uid, user.gid)
+
+
 def test_a_full_disk_at_attach_is_said(far_on, sshd):
     user = sshd.user()
     user.mount_home(size="1m")

@@ -120,6 +120,19 @@ def test_cleaning_a_machine_fetches_the_ends_of_our_runs_first(far, tmp_path):
     assert (tmp_path / "got/outputs/model.bin").stat().st_size == 3000
 
 
+@pytest.mark.parametrize("force", [[], ["--force"]], ids=["plain", "force"])
+def test_a_machine_with_two_names_is_cleaned_after_its_runs_of_both_are_fetched(far, tmp_path, force):
+    """Runs of the one are this client's, whatever name the machine is cleaned by."""
+    folder = far.attached("open('outputs/model.bin', 'wb').write(b'x' * 3000)\n")
+    far.attach(folder, name="again").ok()
+    run_id = ended_alone(far, folder)
+    gone = far.tenon.json("host", "clean", "again", "--all", "--yes", "--json", *force, cwd=folder)
+    assert gone["runs"] == [run_id] and gone["forced"] == [] and far.far_runs() == [], gone
+    assert far.last(folder)["status"] == "Completed"
+    far.tenon.run("history", "download", "-r", run_id, "-d", tmp_path / "got", cwd=folder).ok()
+    assert (tmp_path / "got/outputs/model.bin").stat().st_size == 3000
+
+
 def test_a_run_whose_outputs_cannot_be_fetched_is_not_cleaned_away(far):
     folder = far.attached("open('outputs/model.bin', 'wb').write(b'x' * 3_000_000)\n")
     run_id = ended_alone(far, folder)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.harness import wait_until
+from e2e.harness import make_project, wait_until
 from e2e.journal_py import append_record, store_tree
 from hosts.liar import lie_with, tell_the_truth
 from hosts.ssh_runs import waiter
@@ -18,7 +18,7 @@ from hosts.ssh_runs import waiter
 pytestmark = pytest.mark.planned_skip("needs root and openssh-server")
 
 EVIL = b"type: local\nsetup: touch /tmp/planted\n"
-ARTIFACTS = 6
+ARTIFACTS, ANNOTATION = 6, 11
 # Names that no runner records.
 FOREIGN = ["aml_config/evil.compute", ".bashrc", ".git/hooks/post-checkout", "main.py", "outputs/../main.py", "../outside", "/tmp/absolute",
            "outputs", "driver_log/x", "outputs//double", "outputs/./dot", "Outputs/case"]
@@ -121,6 +121,15 @@ def test_a_run_taken_over_does_not_bring_a_target_of_the_hosts(far):
         assert not new, new
 
 
+def test_a_host_neither_hides_nor_names_a_run(far):
+    folder = far.attached(waiter(far.user.home / "go"))
+    there = over_and_unseen(far, folder)
+    append_record(there / "host.tj", ANNOTATION, json.dumps({"hidden": True, "name": "theirs", "note": "theirs"}).encode())
+    far.tenon.run("status", "last", cwd=folder).ok()
+    [row] = far.tenon.json("runs", "--json", cwd=folder)
+    assert row["run_id"] == there.name and "theirs" not in json.dumps(row), row
+
+
 # ---- downloading into a project ------------------------------------------------------------------------
 
 
@@ -150,6 +159,19 @@ def test_a_plain_folder_that_was_submitted_from_is_a_project_too(tenon, tmp_path
     tenon.run("submit", "main.py", cwd=folder).ok()
     tenon.run("history", "download", "-r", "last", "-d", ".", cwd=folder).ok()
     assert sorted(p.name for p in folder.iterdir()) == ["main.py", "outputs"]
+
+
+def test_outputs_never_become_files_of_a_project_that_is_called_outputs(tenon, tmp_path):
+    script = "import os\nos.makedirs('outputs/aml_config')\nopen('outputs/aml_config/evil.compute', 'w').write('type: local\\n')\n"
+    folder = make_project(tmp_path / "outputs", script)
+    tenon.run("submit", "-c", "local", "main.py", cwd=folder).ok()
+    before = all_files(folder)
+    for words in (("--overwrite",), ("-a", "outputs/aml_config/evil.compute")):
+        refused = tenon.run("history", "download", "-r", "last", "-d", tmp_path, *words, cwd=folder)
+        assert refused.code == 2 and "is a project" in refused.err and all_files(folder) == before, refused
+    tenon.run("history", "download", "-r", "last", "-d", tmp_path, "-a", "driver_log", cwd=folder).ok()
+    tenon.run("history", "download", "-r", "last", "-d", tmp_path / "away", cwd=folder).ok()
+    assert (tmp_path / "away/outputs/aml_config/evil.compute").exists()
 
 
 @pytest.mark.parametrize("where", ["outputs", "outputs/deep", "outputs/small.txt"])
