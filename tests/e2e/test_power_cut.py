@@ -271,6 +271,57 @@ def test_counters_that_fell_back_or_were_damaged_give_no_number_twice(tenon, pro
     assert tenon.json("history", "last", "-o", "json", cwd=folder)["run_number"] == 11
 
 
+def test_a_damaged_counter_gives_no_number_twice_to_those_who_submit_at_once(tenon, project):
+    folder = project()
+    tenon.run("submit", "main.py", cwd=folder).ok()
+    [counter] = [p for p in (tenon.home / "numbers").iterdir() if p.is_file()]
+    for damage in (b"x" * 500, bytes(4096)):
+        counter.write_bytes(damage)
+        submits = [tenon.start("submit", "main.py", cwd=folder) for _ in range(8)]
+        assert [submit.wait().code for submit in submits] == [0] * 8
+    numbers = [row["run_number"] for row in tenon.json("runs", "-o", "json", cwd=folder)]
+    assert sorted(numbers) == list(range(1, 18))
+
+
+def test_the_folder_of_runs_never_gets_a_time_that_it_had_before(tenon, project):
+    """A clock that was set back, or that stands still, hides no run from an index that goes by that time."""
+    folder = project()
+    tenon.run("submit", "main.py", cwd=folder).ok()
+    runs = tenon.home / "runs"
+    tomorrow = time.time_ns() // 10**9 * 10**9 + 86400 * 10**9 + 999_999_998
+    os.utime(runs, ns=(tomorrow, tomorrow))
+    times = [tomorrow]
+    for _ in range(3):
+        tenon.run("submit", "main.py", cwd=folder).ok()
+        times.append(runs.stat().st_mtime_ns)
+    assert times == sorted(set(times)), times
+    assert len(tenon.json("runs", "-o", "json", cwd=folder)) == 4
+
+
+@needs_disk
+def test_the_number_of_a_run_that_was_deleted_is_not_given_again_after_a_cut(disk, tmp_path):
+    tenon = harness.Tenon(harness.release_binary(), disk.path / "home", tmp_path)
+    try:
+        folder = make_project(disk.path / "proj")
+        tenon.run("submit", "main.py", cwd=folder).ok()
+        subprocess.run(["sync", "-f", str(folder)], check=True)
+        tenon.run("submit", "main.py", cwd=folder).ok()
+        assert not tenon.processes_left()
+        tenon.run("runs", "delete", "2", cwd=folder).ok()
+        # The folders as they are now, and the counter as it was last written out.
+        with open(disk.path / "other", "w") as other:
+            os.fsync(other.fileno())
+        disk.cut()
+        disk.mount_again()
+        left = [row["run_number"] for row in tenon.json("runs", "-o", "json", cwd=folder)]
+        tenon.run("submit", "main.py", cwd=folder).ok()
+        number = tenon.json("history", "last", "-o", "json", cwd=folder)["run_number"]
+        assert (left, number) == ([1], 3)
+    finally:
+        left = tenon.cleanup()
+    assert not left
+
+
 def test_shim_files_that_are_empty_are_made_again(tenon, project):
     folder = project("import tenon\nfrom azureml.logging import get_azureml_logger\nget_azureml_logger().log('a', 1)\n")
     tenon.run("submit", "main.py", cwd=folder).ok()
