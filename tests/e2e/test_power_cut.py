@@ -322,6 +322,32 @@ def test_the_number_of_a_run_that_was_deleted_is_not_given_again_after_a_cut(dis
     assert not left
 
 
+def read_all(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@needs_disk
+@pytest.mark.parametrize("command", ["project create", "history promote", "runconfiguration create", "config set"])
+def test_what_a_command_has_written_into_a_project_is_whole_after_a_cut(disk, tmp_path, command):
+    tenon = harness.Tenon(harness.release_binary(), disk.path / "home", tmp_path)
+    try:
+        folder = make_project(disk.path / "proj", "open('outputs/m', 'w').write('m')\n")
+        tenon.run("submit", "main.py", cwd=folder).ok()
+        subprocess.run(["sync", "-f", str(folder)], check=True)
+        words = {"project create": ["-n", "new", "--path", folder, "--template"],
+                 "history promote": ["-r", "last", "-ap", "outputs/m", "-n", "model"],
+                 "runconfiguration create": ["-n", "other", "-t", "local"],
+                 "config set": ["PrepareEnvironment", "true", "-c", "local"]}[command]
+        tenon.run(*command.split(), *words, cwd=folder).ok()
+        before = read_all(folder)
+        disk.cut()
+        disk.mount_again()
+        assert read_all(folder) == before
+    finally:
+        left = tenon.cleanup()
+    assert not left
+
+
 def test_shim_files_that_are_empty_are_made_again(tenon, project):
     folder = project("import tenon\nfrom azureml.logging import get_azureml_logger\nget_azureml_logger().log('a', 1)\n")
     tenon.run("submit", "main.py", cwd=folder).ok()
