@@ -229,3 +229,25 @@ def test_gc_says_which_run_stands_in_its_way(tenon, project):
     assert told.code != 0 and f"tenon runs delete {run_id}" in told.err, told.err
     tenon.run("runs", "delete", run_id, cwd=tenon.scratch).ok()
     tenon.run("gc", cwd=tenon.scratch).ok()
+
+
+def test_gc_tidies_up_around_a_damaged_file(tenon, project):
+    """It is still needed, and lies in one pack with much that nobody needs any more."""
+    contents = {f"{i}.bin": os.urandom(2000) for i in range(40)}
+    folder = project_with(project, contents)
+    tenon.run("submit", "main.py", cwd=folder).ok()
+    for name in contents:
+        if name != "7.bin":
+            (folder / name).write_text(name)
+    tenon.run("submit", "main.py", cwd=folder).ok()
+    old = min(row["run_id"] for row in tenon.json("runs", "-o", "json", cwd=folder))
+    assert not tenon.processes_left()
+    tenon.run("runs", "delete", old, cwd=folder).ok()
+    [pack] = [p for p in packs(tenon.home / "objects") if contents["7.bin"] in p.read_bytes()]
+    flip(pack, at=pack.read_bytes().index(contents["7.bin"]) + 100)
+    for path in packs(tenon.home / "objects"):
+        os.utime(path, (1_500_000_000, 1_500_000_000))
+    tenon.run("gc", cwd=folder).ok()
+    # And what the project has of it heals as ever.
+    tenon.run("submit", "main.py", cwd=folder)
+    tenon.run("submit", "main.py", cwd=folder).ok()
