@@ -348,6 +348,23 @@ def test_what_a_command_has_written_into_a_project_is_whole_after_a_cut(disk, tm
     assert not left
 
 
+def test_what_a_killed_command_has_left_in_a_project_is_no_part_of_it(tenon, project, tmp_path):
+    """Killed at each wait for the disk: the project's file is the old or the new one, and nothing else is taken."""
+    first = "import os\nprint(sorted(os.listdir()))\n"
+    folder = project(first)
+    files = tenon.run("submit", "main.py", cwd=folder).ok().out
+    steps = tmp_path / "steps"
+    for step in range(1, 20):
+        (folder / "main.py").write_text(first + "# second\n")
+        steps.unlink(missing_ok=True)
+        killed = tenon.run("restore", "1", "--force", cwd=folder, env={"TENON_TEST_DURABLE_STEPS": f"{step}:{steps}"})
+        assert (folder / "main.py").read_text() in (first, first + "# second\n")
+        if killed.code == 0:
+            break
+    assert 2 < step < 19
+    assert tenon.run("submit", "main.py", cwd=folder).ok().out == files
+
+
 def test_shim_files_that_are_empty_are_made_again(tenon, project):
     folder = project("import tenon\nfrom azureml.logging import get_azureml_logger\nget_azureml_logger().log('a', 1)\n")
     tenon.run("submit", "main.py", cwd=folder).ok()
