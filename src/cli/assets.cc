@@ -66,7 +66,7 @@ Result<int> Promote(Session& session, const PromoteOptions& options) {
   TENON_TRY_VOID(MakeDirs(DirName(path)));
   TENON_TRY_VOID(WriteFileAtomically(path,
                                      engine::LinkText({asset.name, std::to_string(asset.version)}),
-                                     0644, Durability::kProcess));
+                                     0644, Durability::kPowerLoss));
   if (session.WantsJson()) {
     json::Object object = ToJson(asset);
     object["link_file"] = json::EncodeBytes(file);

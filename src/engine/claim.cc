@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 
+#include "base/durable.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/regular_file.h"
@@ -48,19 +50,64 @@ bool IsTaken(Context& context, const std::string& project_id, int64_t number) {
   return !id.ok() || id->has_value();
 }
 
-// Sees to it that the folder's time of change is another one than it was: the kernel's clock may
-// stand still for some milliseconds, and a file system may know whole seconds only.
+bool IsLater(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+}
+
+// Sees to it that the folder's time of change is later than it was, so that it is one that it never
+// had: the kernel's clock may stand still for some milliseconds or be set back, and a file system
+// may know whole seconds only.
 void MoveTime(const std::string& folder, const timespec& before) {
-  for (const bool coarse : {false, true}) {
+  for (const int coarse_seconds : {0, 1, 2}) {
     struct stat info;
-    if (::stat(folder.c_str(), &info) != 0) return;
-    if (info.st_mtim.tv_sec != before.tv_sec || info.st_mtim.tv_nsec != before.tv_nsec) return;
+    if (::stat(folder.c_str(), &info) != 0 || IsLater(info.st_mtim, before)) return;
     timespec times[2] = {{0, UTIME_OMIT}, before};
-    times[1].tv_sec += coarse || before.tv_nsec == 999'999'999 ? 1 : 0;
-    times[1].tv_nsec = before.tv_nsec == 999'999'999 ? 0 : before.tv_nsec + 1;
+    const bool carry = coarse_seconds == 0 && before.tv_nsec == 999'999'999;
+    times[1].tv_sec += carry ? 1 : coarse_seconds;
+    times[1].tv_nsec = carry ? 0 : before.tv_nsec + (coarse_seconds == 0 ? 1 : 0);
     if (::utimensat(AT_FDCWD, folder.c_str(), times, 0) != 0) return;
   }
 }
+
+// The counter of a project, in numbers/, and its lock.
+class Counter {
+ public:
+  static Result<Counter> Open(const Context& context, const std::string& project_id) {
+    const std::string key = Sha256Of(project_id).Hex().substr(0, 32);
+    std::string path = context.home.number_file(key);
+    TENON_TRY_VOID(MakeDirs(DirName(path), 0700));
+    TENON_TRY(auto lock, FileLock::Take(path, true));
+    return Counter(std::move(path), std::move(lock));
+  }
+
+  // 0: of a damaged one no more is known than the runs say.
+  int64_t Read() const {
+    const std::string text = ReadFile(path_, 64).value_or("");
+    const int64_t number = std::strtoll(text.c_str(), nullptr, 10);
+    return number < 0 || number > kLargestNumber ? 0 : number;
+  }
+  Status Write(int64_t number) const {
+    TENON_TRY(const auto fd, OpenRegular(path_, O_WRONLY));
+    // In one write: who dies here leaves the old number or the new one.
+    const std::string line = std::to_string(number) + "\n";
+    TENON_TRY_VOID(WriteAllAt(fd.get(), line, 0));
+    // What is left of a damaged one, however long it is.
+    if (::ftruncate(fd.get(), static_cast<off_t>(line.size())) != 0) {
+      return FromErrno("writing " + path_, errno);
+    }
+    return {};
+  }
+  Status Sync() const {
+    TENON_TRY(const auto fd, OpenRegular(path_, O_WRONLY));
+    if (DurableFsync(fd.get()) != 0) return FromErrno("sync " + path_, errno);
+    return NamesFollowFsync(fd.get()) ? Status() : FsyncDir(DirName(path_));
+  }
+
+ private:
+  Counter(std::string path, FileLock lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  std::string path_;
+  FileLock lock_;
+};
 
 // False: there is one of that name.
 Result<bool> TryClaim(const Context& context, const std::string& run_id, ClaimedFolder* claimed) {
@@ -83,25 +130,19 @@ Result<bool> TryClaim(const Context& context, const std::string& run_id, Claimed
 }  // namespace
 
 Result<int64_t> TakeRunNumber(Context& context, const std::string& project_id, int64_t wanted) {
-  const std::string key = Sha256Of(project_id).Hex().substr(0, 32);
-  const std::string path = context.home.number_file(key);
-  TENON_TRY_VOID(MakeDirs(DirName(path), 0700));
-  TENON_TRY(const auto lock, FileLock::Take(path, true));
-  // Of a damaged counter no more is known than the runs say.
-  const std::string text = ReadFile(path, 64).value_or("");
-  int64_t counter = std::strtoll(text.c_str(), nullptr, 10);
-  if (counter < 0 || counter > kLargestNumber) counter = 0;
+  TENON_TRY(const Counter counter, Counter::Open(context, project_id));
   TENON_TRY(const int64_t recorded, LastNumber(context, project_id));
-  const int64_t last = std::max(counter, recorded);
+  const int64_t last = std::max(counter.Read(), recorded);
   int64_t number = wanted > 0 && wanted - last < kLargestGap ? wanted : last + 1;
   if (number <= last && IsTaken(context, project_id, number)) number = last + 1;
-  if (number <= last) return number;
-  TENON_TRY(const auto fd, OpenRegular(path, O_WRONLY));
-  // In one write: who dies here leaves the old number or the new one.
-  const std::string line = std::to_string(number) + "\n";
-  TENON_TRY_VOID(WriteAllAt(fd.get(), line, 0));
-  if (text.size() > line.size()) (void)::ftruncate(fd.get(), static_cast<off_t>(line.size()));
+  if (number > last) TENON_TRY_VOID(counter.Write(number));
   return number;
+}
+
+Status KeepRunNumber(Context& context, const std::string& project_id, int64_t number) {
+  TENON_TRY(const Counter counter, Counter::Open(context, project_id));
+  if (counter.Read() < number) TENON_TRY_VOID(counter.Write(number));
+  return counter.Sync();
 }
 
 Result<ClaimedFolder> ClaimRunFolder(const Context& context, const std::string& run_id) {

@@ -17,6 +17,10 @@ namespace tenon::engine {
 // given instead if no run has it, and if it leaves room for others.
 Result<int64_t> TakeRunNumber(Context& context, const std::string& project_id, int64_t wanted = 0);
 
+// Sees to it that this number is not given again, whatever a power cut takes back: for a run whose
+// record is about to go.
+Status KeepRunNumber(Context& context, const std::string& project_id, int64_t number);
+
 // A run folder that is ours, and the folder of runs before and after it was made (StampOf()).
 struct ClaimedFolder {
   std::string run_id;

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "engine/freeze_now.h"
+#include "engine/heal.h"
 #include "engine/write_tree.h"
 #include "run/damage.h"
 #include "snapshot/freeze.h"
@@ -65,6 +66,14 @@ Result<Restored> RestoreWhole(Context& context, const journal::RunView& run,
             "or give another folder");
   }
 
+  // What can't be read stops it while everything is as it was.
+  for (const auto* list : {&difference.missing, &difference.changed}) {
+    for (const snapshot::Entry& entry : *list) {
+      if (entry.type != snapshot::EntryType::kFile || entry.size == 0 || IsCompute(entry)) continue;
+      TENON_TRY_VOID(objects->ReadTo(entry.hash, [](std::string_view) { return Status(); }));
+    }
+  }
+
   Restored restored;
   if (options.present && !difference.changed.empty()) {
     snapshot::FreezeOptions freeze = FreezeOptionsFor(context, *options.present);
@@ -91,7 +100,7 @@ Result<Restored> RestoreWhole(Context& context, const journal::RunView& run,
   for (const auto& [entry, bytes] : merged) {
     const std::string path = JoinPath(options.folder, entry.path);
     TENON_TRY_VOID(MakeDirs(DirName(path)));
-    TENON_TRY_VOID(WriteFileAtomically(path, bytes, entry.mode, Durability::kProcess));
+    TENON_TRY_VOID(WriteFileAtomically(path, bytes, entry.mode, Durability::kWhole));
     restored.written.push_back(entry.path);
   }
   std::sort(restored.written.begin(), restored.written.end());
@@ -113,6 +122,10 @@ Result<Restored> Restore(Context& context, const journal::RunView& run,
   // What is damaged is taken out, so that the next snapshot of a folder that has it puts it again.
   const auto lost = snapshot::DropDamaged(**objects, context.home.objects(), *root);
   if (!lost.ok() || lost->empty()) return restored;
+  if (options.present &&
+      HealTree(context, *options.present, run.spec.kept_tree, run.spec.id).ok()) {
+    return RestoreWhole(context, run, options);
+  }
   const std::string whose = run.spec.id.empty() ? "from the snapshot " + run.spec.kept_tree
                                                 : "for the run " + run.spec.id;
   return std::move(restored)

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/claim.h"
 #include "engine/fetch.h"
 #include "engine/follow.h"
 #include "engine/hosts.h"
@@ -530,9 +531,15 @@ Status DeleteRun(Context& context, const std::string& run_id, bool force) {
     return Invalid("outputs of " + run_id + " are not collected; the only copy would go with it")
         .WithHint("`tenon runs collect " + run_id + "` collects them; --force deletes them too");
   }
+  const auto store = context.History();
+  if (run.ok() && store.ok() && run->spec.number > 0 &&
+      (*store)->LastNumber(run->spec.project_id).value_or(0) <= run->spec.number) {
+    // The journal was what knew it best. A full disk, which may be the reason, stops nobody.
+    (void)KeepRunNumber(context, run->spec.project_id, run->spec.number).ok();
+  }
   TENON_TRY_VOID(run::RemoveRun(folder));
-  TENON_TRY(history::HistoryStore * store, context.History());
-  return store->Delete(run_id);
+  if (!store.ok()) return store.error();
+  return (*store)->Delete(run_id);
 }
 
 Result<Rebuilt> RebuildHistory(Context& context, Reporter& reporter) {

@@ -41,6 +41,7 @@ const std::vector<std::string>& AlwaysIgnored() {
                                                     "/diagnostics.zip",
                                                     "__pycache__",
                                                     ".ipynb_checkpoints",
+                                                    ".tenon-tmp-*",  // left by one who was killed
                                                     ".pytest_cache",
                                                     ".mypy_cache"};
   return patterns;

@@ -2,6 +2,7 @@
 #include "project/create.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -13,12 +14,15 @@ namespace {
 constexpr size_t kLongestName = 100;
 
 Status WriteInto(const std::string& folder, const std::vector<NewFile>& files) {
+  std::set<std::string> folders = {folder};
   for (const NewFile& file : files) {
     const std::string path = JoinPath(folder, file.path);
     TENON_TRY_VOID(MakeDirs(DirName(path)));
     TENON_TRY_VOID(
-        WriteFileAtomically(path, file.bytes, file.executable ? 0755 : 0644, Durability::kProcess));
+        WriteFileAtomically(path, file.bytes, file.executable ? 0755 : 0644, Durability::kWhole));
+    folders.insert(DirName(path));
   }
+  for (const std::string& one : folders) TENON_TRY_VOID(FsyncDir(one));
   return {};
 }
 
@@ -56,6 +60,7 @@ Result<std::vector<std::string>> WriteNewFolder(const std::string& given,
     (void)RemoveTree(temporary).ok();
     return std::move(status).error();
   }
+  TENON_TRY_VOID(FsyncDir(DirName(folder)));
   return paths;
 }
 

@@ -90,7 +90,10 @@ Status Collector::CollectPack(const Pack& pack) {
   uint64_t new_size = 0;
   if (!kept.empty()) {
     TENON_TRY(NewPack rewritten, BeginPack(folder_));
-    TENON_TRY_VOID(CopyEntries(pack, kept, CountBlocks(*entries), rewritten.writer.get()));
+    const Status copied = CopyEntries(pack, kept, CountBlocks(*entries), rewritten.writer.get());
+    // Something live in it is damaged: the rest of the store is tidied up all the same.
+    if (!copied.ok() && copied.error().kind == ErrorKind::kCorrupt) return {};
+    TENON_TRY_VOID(copied);
     TENON_TRY(const std::string path, PublishNewPack(files_, std::move(rewritten)));
     TENON_TRY_VOID(SetModified(path, *modified));
     struct stat info;
@@ -148,7 +151,10 @@ Status ObjectStore::Impl::JoinPacks() {
   for (const auto& pack : chosen) {
     auto entries = pack->Entries();
     if (!entries.ok()) continue;
-    TENON_TRY_VOID(CopyEntries(*pack, *entries, CountBlocks(*entries), joined.writer.get()));
+    const Status copied = CopyEntries(*pack, *entries, CountBlocks(*entries), joined.writer.get());
+    // A damaged one stays as it is, and keeps no other from being joined.
+    if (!copied.ok() && copied.error().kind == ErrorKind::kCorrupt) continue;
+    TENON_TRY_VOID(copied);
     victims.push_back(pack->path());
   }
   TENON_TRY(const std::string path, PublishNewPack(files, std::move(joined)));

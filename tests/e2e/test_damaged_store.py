@@ -229,3 +229,51 @@ def test_gc_says_which_run_stands_in_its_way(tenon, project):
     assert told.code != 0 and f"tenon runs delete {run_id}" in told.err, told.err
     tenon.run("runs", "delete", run_id, cwd=tenon.scratch).ok()
     tenon.run("gc", cwd=tenon.scratch).ok()
+
+
+def test_restore_heals_what_the_project_still_has(tenon, project):
+    folder = project_with(project, {**SMALL, **LARGE})
+    tenon.run("submit", "main.py", cwd=folder).ok()
+    for pack in packs(tenon.home / "objects"):
+        zeros_in_blocks(pack)
+    tenon.run("restore", "last", cwd=folder).ok()
+    for path in large(tenon.home / "objects"):
+        flip(path)
+    (folder / "big.bin").rename(folder / "elsewhere by now")
+    tenon.run("restore", "last", cwd=folder).ok()
+    assert (folder / "big.bin").read_bytes() == LARGE["big.bin"]
+
+
+def test_restore_overwrites_nothing_where_a_file_cannot_be_restored(tenon, project):
+    folder = project_with(project, {"a.txt": "as it was\n", "z.bin": os.urandom(1 << 20)})
+    tenon.run("submit", "main.py", cwd=folder).ok()
+    [path] = large(tenon.home / "objects")
+    flip(path)
+    (folder / "a.txt").write_text("as it is\n")
+    (folder / "z.bin").write_text("as it is\n")
+    restored = tenon.run("restore", "last", "--force", cwd=folder)
+    assert restored.code != 0 and "z.bin" in restored.err, restored
+    assert (folder / "a.txt").read_text() == "as it is\n"
+    assert (folder / "z.bin").read_text() == "as it is\n"
+
+
+def test_gc_tidies_up_around_a_damaged_file(tenon, project):
+    """It is still needed, and lies in one pack with much that nobody needs any more."""
+    contents = {f"{i}.bin": os.urandom(2000) for i in range(40)}
+    folder = project_with(project, contents)
+    tenon.run("submit", "main.py", cwd=folder).ok()
+    for name in contents:
+        if name != "7.bin":
+            (folder / name).write_text(name)
+    tenon.run("submit", "main.py", cwd=folder).ok()
+    old = min(row["run_id"] for row in tenon.json("runs", "-o", "json", cwd=folder))
+    assert not tenon.processes_left()
+    tenon.run("runs", "delete", old, cwd=folder).ok()
+    [pack] = [p for p in packs(tenon.home / "objects") if contents["7.bin"] in p.read_bytes()]
+    flip(pack, at=pack.read_bytes().index(contents["7.bin"]) + 100)
+    for path in packs(tenon.home / "objects"):
+        os.utime(path, (1_500_000_000, 1_500_000_000))
+    tenon.run("gc", cwd=folder).ok()
+    # And what the project has of it heals as ever.
+    tenon.run("submit", "main.py", cwd=folder)
+    tenon.run("submit", "main.py", cwd=folder).ok()

@@ -271,6 +271,100 @@ def test_counters_that_fell_back_or_were_damaged_give_no_number_twice(tenon, pro
     assert tenon.json("history", "last", "-o", "json", cwd=folder)["run_number"] == 11
 
 
+def test_a_damaged_counter_gives_no_number_twice_to_those_who_submit_at_once(tenon, project):
+    folder = project()
+    tenon.run("submit", "main.py", cwd=folder).ok()
+    [counter] = [p for p in (tenon.home / "numbers").iterdir() if p.is_file()]
+    for damage in (b"x" * 500, bytes(4096)):
+        counter.write_bytes(damage)
+        submits = [tenon.start("submit", "main.py", cwd=folder) for _ in range(8)]
+        assert [submit.wait().code for submit in submits] == [0] * 8
+    numbers = [row["run_number"] for row in tenon.json("runs", "-o", "json", cwd=folder)]
+    assert sorted(numbers) == list(range(1, 18))
+
+
+def test_the_folder_of_runs_never_gets_a_time_that_it_had_before(tenon, project):
+    """A clock that was set back, or that stands still, hides no run from an index that goes by that time."""
+    folder = project()
+    tenon.run("submit", "main.py", cwd=folder).ok()
+    runs = tenon.home / "runs"
+    tomorrow = time.time_ns() // 10**9 * 10**9 + 86400 * 10**9 + 999_999_998
+    os.utime(runs, ns=(tomorrow, tomorrow))
+    times = [tomorrow]
+    for _ in range(3):
+        tenon.run("submit", "main.py", cwd=folder).ok()
+        times.append(runs.stat().st_mtime_ns)
+    assert times == sorted(set(times)), times
+    assert len(tenon.json("runs", "-o", "json", cwd=folder)) == 4
+
+
+@needs_disk
+def test_the_number_of_a_run_that_was_deleted_is_not_given_again_after_a_cut(disk, tmp_path):
+    tenon = harness.Tenon(harness.release_binary(), disk.path / "home", tmp_path)
+    try:
+        folder = make_project(disk.path / "proj")
+        tenon.run("submit", "main.py", cwd=folder).ok()
+        subprocess.run(["sync", "-f", str(folder)], check=True)
+        tenon.run("submit", "main.py", cwd=folder).ok()
+        assert not tenon.processes_left()
+        tenon.run("runs", "delete", "2", cwd=folder).ok()
+        # The folders as they are now, and the counter as it was last written out.
+        with open(disk.path / "other", "w") as other:
+            os.fsync(other.fileno())
+        disk.cut()
+        disk.mount_again()
+        left = [row["run_number"] for row in tenon.json("runs", "-o", "json", cwd=folder)]
+        tenon.run("submit", "main.py", cwd=folder).ok()
+        number = tenon.json("history", "last", "-o", "json", cwd=folder)["run_number"]
+        assert (left, number) == ([1], 3)
+    finally:
+        left = tenon.cleanup()
+    assert not left
+
+
+def read_all(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@needs_disk
+@pytest.mark.parametrize("command", ["project create", "history promote", "runconfiguration create", "config set"])
+def test_what_a_command_has_written_into_a_project_is_whole_after_a_cut(disk, tmp_path, command):
+    tenon = harness.Tenon(harness.release_binary(), disk.path / "home", tmp_path)
+    try:
+        folder = make_project(disk.path / "proj", "open('outputs/m', 'w').write('m')\n")
+        tenon.run("submit", "main.py", cwd=folder).ok()
+        subprocess.run(["sync", "-f", str(folder)], check=True)
+        words = {"project create": ["-n", "new", "--path", folder, "--template"],
+                 "history promote": ["-r", "last", "-ap", "outputs/m", "-n", "model"],
+                 "runconfiguration create": ["-n", "other", "-t", "local"],
+                 "config set": ["PrepareEnvironment", "true", "-c", "local"]}[command]
+        tenon.run(*command.split(), *words, cwd=folder).ok()
+        before = read_all(folder)
+        disk.cut()
+        disk.mount_again()
+        assert read_all(folder) == before
+    finally:
+        left = tenon.cleanup()
+    assert not left
+
+
+def test_what_a_killed_command_has_left_in_a_project_is_no_part_of_it(tenon, project, tmp_path):
+    """Killed at each wait for the disk: the project's file is the old or the new one, and nothing else is taken."""
+    first = "import os\nprint(sorted(os.listdir()))\n"
+    folder = project(first)
+    files = tenon.run("submit", "main.py", cwd=folder).ok().out
+    steps = tmp_path / "steps"
+    for step in range(1, 20):
+        (folder / "main.py").write_text(first + "# second\n")
+        steps.unlink(missing_ok=True)
+        killed = tenon.run("restore", "1", "--force", cwd=folder, env={"TENON_TEST_DURABLE_STEPS": f"{step}:{steps}"})
+        assert (folder / "main.py").read_text() in (first, first + "# second\n")
+        if killed.code == 0:
+            break
+    assert 2 < step < 19
+    assert tenon.run("submit", "main.py", cwd=folder).ok().out == files
+
+
 def test_shim_files_that_are_empty_are_made_again(tenon, project):
     folder = project("import tenon\nfrom azureml.logging import get_azureml_logger\nget_azureml_logger().log('a', 1)\n")
     tenon.run("submit", "main.py", cwd=folder).ok()
