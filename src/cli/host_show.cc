@@ -97,11 +97,11 @@ std::string IdleText(const HostRecord& host, const run::HostedAnswer& there, boo
                      int64_t now_us) {
   const bool busy = std::any_of(there.runs.begin(), there.runs.end(),
                                 [](const run::HostedRun& run) { return run.alive; });
-  const std::string since =
-      busy                       ? "a run goes on"
-      : !there.busy.empty()      ? "not idle: " + OneLine(Join(there.busy, "; "))
-      : there.idle_since_us == 0 ? "idle; no run yet"
-                                 : "idle since " + AgoWords(there.idle_since_us, now_us);
+  const std::string since = busy                  ? "a run goes on"
+                            : !there.busy.empty() ? "not idle: " + OneLine(Join(there.busy, "; "))
+                            : there.idle_since_us == 0
+                                ? "idle; no run yet"
+                                : "idle since " + AgoWords(there.idle_since_us, now_us);
   if (!watching) {
     return since + "; nothing turns it off" +
            (host.idle_command.empty() ? "" : " (the next submit starts its watcher)");
