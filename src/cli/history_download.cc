@@ -30,7 +30,7 @@ Status CheckOutputsAreNoProject(Session& session, const std::string& folder) {
   const std::string outputs = JoinPath(folder, "outputs");
   TENON_TRY(const bool holds_project, HoldsProject(session, outputs));
   if (!holds_project) return {};
-  return Invalid(ForTerminal(outputs) + " is a project, and the outputs would be written into it")
+  return Invalid(OneLine(outputs) + " is a project, and the outputs would be written into it")
       .WithHint("give another folder with -d");
 }
 

@@ -233,7 +233,7 @@ TEST(Ingest, FileThatIsNoSegmentDoesNotHideTheOthers) {
 TEST(Ingest, SegmentOfAnotherRunIsRefused) {
   const TestFolder home;
   WriteRun(home, 1, {HostEvents()[0]});
-  auto strange = SubmittedOf(IdOf(2), 2);
+  auto strange = SubmittedOf(IdOf(1), 1);
   strange.spec.key = "99999999-89ab-4def-8123-456789abcdef";
   const std::string near = run::RunFolder(Folder(home, 1)).near_segment("a");
   Must(RemoveFile(near));
@@ -245,6 +245,22 @@ TEST(Ingest, SegmentOfAnotherRunIsRefused) {
   EXPECT_NE(status.error().message.find("another run"), std::string::npos);
   EXPECT_FALSE(Must(store->Get(IdOf(1))).runner);
   EXPECT_GT(Must(store->Get(IdOf(1))).hole_bytes, 0u);
+}
+
+TEST(Ingest, AFolderWithTheRecordOfAnotherRunIsUnreadable) {
+  const TestFolder home;
+  WriteRun(home, 1, {HostEvents()[0]});
+  const std::string near = run::RunFolder(Folder(home, 1)).near_segment("a");
+  Must(RemoveFile(near));
+  WriteSegment(Folder(home, 1), "near-a", {SubmittedOf(IdOf(2), 2)});
+  const auto store = MakeMemoryStore();
+  const Status status = IngestRunFolder(*store, IdOf(1), Folder(home, 1));
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().kind, ErrorKind::kCorrupt);
+  const auto view = Must(store->Get(IdOf(1)));
+  EXPECT_TRUE(view.untold);
+  EXPECT_EQ(view.spec.id, IdOf(1)) << "what is done to it is done to this folder";
+  EXPECT_NE(view.unreadable.find("another run, " + IdOf(2)), std::string::npos) << view.unreadable;
 }
 
 TEST(Ingest, RebuildGoesOnPastABadRunAndNamesIt) {

@@ -472,6 +472,11 @@ def test_a_run_id_that_breaks_its_line_is_none(homes):
     tenon = homes.tenon
     name = "alpha\nForged: line\x1b[31m_1600000000000"
     shutil.copytree(homes.folder(homes.good), homes.folder(name), symlinks=True)
+    near = next(homes.folder(name).glob("near-*.tj"))
+    records = Journal(near)
+    said = records.records[0].json
+    said["spec"]["id"] = name
+    near.write_bytes(segment_header(records.run_key, near.stem) + record_bytes(1, "submitted", said))
     homes.forget()
     assert set(check_others(homes)) == {homes.bad, homes.good, homes.other}
     for words in (["runs", "--all-projects"], ["completion", "--offer", "run"], ["history", "rebuild"], ["gc"]):
