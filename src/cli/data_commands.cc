@@ -63,7 +63,7 @@ Result<int> Put(Session& session, Options options) {
     }
     TENON_TRY_VOID(engine::CheckDataName(options.name));
     TENON_TRY(moved,
-              engine::PutData(*context, folder.place, folder.shared, options.name, scan, reporter));
+              engine::PutData(*context, *folder.machine, folder.shared, options.name, scan, reporter));
   }
   if (session.WantsJson()) {
     PrintValue(session, ToJson(moved, options.name));
@@ -86,7 +86,7 @@ std::string StateOf(const engine::DataHeader& set) {
 Result<int> List(Session& session, const Options& options) {
   TENON_TRY(const TargetFolder folder, SharedFolderOf(session, options.target));
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(const engine::DataThere there, engine::ListData(*context, folder.place, folder.shared));
+  TENON_TRY(const engine::DataThere there, engine::ListData(*context, *folder.machine, folder.shared));
   json::Array list;
   Table table({{"Name"}, {"Fingerprint"}, {"Files", true}, {"Size"}, {"Put"}, {"State"}});
   const int64_t now_us = context->clock->NowUs();
@@ -128,7 +128,7 @@ Result<int> Get(Session& session, Options options) {
   engine::Moved moved;
   {
     TerminalReporter reporter({});
-    TENON_TRY(moved, engine::GetData(*context, folder.place, folder.shared, options.name,
+    TENON_TRY(moved, engine::GetData(*context, *folder.machine, folder.shared, options.name,
                                      options.folder, reporter));
   }
   if (session.WantsJson()) {
@@ -151,7 +151,7 @@ Result<int> Remove(Session& session, const Options& options) {
     if (!yes) return 1;
   }
   TENON_TRY(const auto removed,
-            engine::RemoveData(*context, folder.place, folder.shared, options.name));
+            engine::RemoveData(*context, *folder.machine, folder.shared, options.name));
   if (session.WantsJson()) {
     PrintValue(session, json::Object{{"name", options.name},
                                      {"files", removed.files},

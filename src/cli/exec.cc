@@ -20,9 +20,9 @@ bool AtTerminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO
 // A command or a shell on the machine itself.
 Result<int> EnterMachine(Session& session, const std::string& target,
                          const std::vector<std::string>& words) {
-  TENON_TRY(const engine::Place place, PlaceOfHost(session, target));
+  TENON_TRY(engine::Machine * machine, MachineNamed(session, target));
   const bool tty = AtTerminal();
-  return RunSsh(*place.far, {tty ? "-t" : "-T"}, words);
+  return RunSsh(*machine->far(), {tty ? "-t" : "-T"}, words);
 }
 
 bool IsTarget(const Session& session, const std::string& name) {
@@ -41,10 +41,10 @@ Result<int> Enter(Session& session, const std::string& run, const std::vector<st
   TENON_TRY(engine::Context * context, session.Context());
   const bool tty = AtTerminal();
   TENON_TRY(const std::string host, engine::HostOfRun(*context, run_id));
-  TENON_TRY(const engine::Place place, context->At(host));
+  TENON_TRY(engine::Machine * machine, context->At(host));
   TENON_TRY(const std::vector<std::string> command,
-            place.services->EnterCommand(run_id, tty, words));
-  if (place.far != nullptr) return RunSsh(*place.far, {tty ? "-t" : "-T"}, command);
+            machine->services().EnterCommand(run_id, tty, words));
+  if (machine->far() != nullptr) return RunSsh(*machine->far(), {tty ? "-t" : "-T"}, command);
   FlushOut();
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));

@@ -24,7 +24,7 @@
 #include "cli/print.h"
 #include "cli/run_ssh.h"
 #include "cli/terminal_reporter.h"
-#include "engine/reach.h"
+#include "engine/ssh_machine.h"
 #include "engine/runs.h"
 #include "run/verbs.h"
 
@@ -46,7 +46,7 @@ struct Options {
 
 // What is to be reached: a port of a machine, or of the container of a run on it.
 struct Far {
-  engine::Place place;
+  engine::Machine* machine = nullptr;
   std::string container_of;
 };
 
@@ -107,7 +107,7 @@ Result<Far> FarOfRun(Session& session, const std::string& name) {
     return NotFound("the run " + run_id + " is over, so nothing of it listens any more");
   }
   Far far;
-  TENON_TRY(far.place, context->At(run.spec.host));
+  TENON_TRY(far.machine, context->At(run.spec.host));
   if (run.spec.executor == run::ExecutorKind::kContainer) {
     if (!run.container) return NotFound("the run " + run_id + " has no container yet");
     far.container_of = run_id;
@@ -123,7 +123,7 @@ Result<Far> Understand(Session& session, const Options& options, std::string* po
   *port = options.words.back();
   if (options.target.empty()) return FarOfRun(session, options.words.front());
   Far far;
-  TENON_TRY(far.place, PlaceOfHost(session, options.target));
+  TENON_TRY(far.machine, MachineNamed(session, options.target));
   return far;
 }
 
@@ -219,12 +219,12 @@ class Relay {
 // also keeps the shared connection open.
 class LinkWatch {
  public:
-  explicit LinkWatch(engine::Reached* reached) : reached_(reached) {}
+  explicit LinkWatch(engine::SshMachine* machine) : machine_(machine) {}
 
   Status Look() {
     const int64_t now_us = SystemClock().MonotonicUs();
-    if (reached_ == nullptr || now_us < next_us_) return {};
-    const auto heard = reached_->host->Hello();
+    if (machine_ == nullptr || now_us < next_us_) return {};
+    const auto heard = machine_->ssh_host().Hello();
     next_us_ = SystemClock().MonotonicUs() + kLookEveryUs;
     if (!heard.ok() && heard.error().kind != ErrorKind::kUnavailable) return heard.error();
     if (!heard.ok() && !lost_) {
@@ -236,7 +236,7 @@ class LinkWatch {
   }
 
  private:
-  engine::Reached* reached_;
+  engine::SshMachine* machine_;
   int64_t next_us_ = 0;
   bool lost_ = false;
 };
@@ -250,26 +250,26 @@ Result<Way> FindWay(Session& session, const Far& far, int port) {
   Way way;
   std::vector<std::string> words;
   if (far.container_of.empty()) {
-    TENON_TRY_VOID(far.place.far->host->Hello());
-    words = {far.place.far->host->agent_path(), run::kVerbDial, std::to_string(port)};
-    way.what = "port " + std::to_string(port) + " of " + OneLine(far.place.far->record.target);
+    TENON_TRY_VOID(far.machine->far()->ssh_host().Hello());
+    words = {far.machine->far()->ssh_host().agent_path(), run::kVerbDial, std::to_string(port)};
+    way.what = "port " + std::to_string(port) + " of " + OneLine(far.machine->known().target);
   } else {
-    TENON_TRY(words, far.place.services->PortCommand(far.container_of, port));
+    TENON_TRY(words, far.machine->services().PortCommand(far.container_of, port));
     way.what = "port " + std::to_string(port) + " of the container of " + far.container_of;
     way.container = true;
   }
   way.command.new_session = true;
   way.command.in_child = [parent = ::getpid()] { EndWithParent(parent); };
-  if (far.place.far == nullptr) {
+  if (far.machine->far() == nullptr) {
     way.command.argv = words;
     way.command.env = session.environment;
     return way;
   }
-  engine::Reached& reached = *far.place.far;
-  TENON_TRY_VOID(reached.ssh->Connect());
-  way.command.argv = reached.ssh->CommandLine({"-T"}, QuotedCommand(words));
-  way.command.env = reached.ssh->CommandEnvironment();
-  if (!reached.ssh->Shared()) way.most = kMostLogins;
+  engine::SshMachine& machine = *far.machine->far();
+  TENON_TRY_VOID(machine.ssh().Connect());
+  way.command.argv = machine.ssh().CommandLine({"-T"}, QuotedCommand(words));
+  way.command.env = machine.ssh().CommandEnvironment();
+  if (!machine.ssh().Shared()) way.most = kMostLogins;
   return way;
 }
 
@@ -282,7 +282,7 @@ Result<int> Forward(Session& session, const Options& options, const Far& far, in
   const std::string what = way.what;
   const bool container = way.container;
   Relay relay(std::move(way), local.fd.get());
-  LinkWatch link(far.place.far);
+  LinkWatch link(far.machine->far());
   Say(session, options, local.port);
   PrintErr(what + "; Ctrl-C ends it\n");
   for (int said = 0; !interrupt.stop();) {
@@ -308,7 +308,7 @@ Result<int> Act(Session& session, const Options& options) {
   std::string text;
   TENON_TRY(const Far far, Understand(session, options, &text));
   TENON_TRY(const Ports ports, ParsePorts(text));
-  if (far.container_of.empty() && far.place.far == nullptr) {
+  if (far.container_of.empty() && far.machine->far() == nullptr) {
     Say(session, options, ports.there);
     PrintErr("it is on this machine; nothing has to be forwarded\n");
     return 0;

@@ -51,10 +51,10 @@ Result<std::map<std::string, Known>> KnownHere(engine::Context& context) {
 
 void LookAt(engine::Context& context, HostRecord& host, Known* known) {
   const auto look = [&]() -> Status {
-    TENON_TRY(const engine::Place place, context.At(host.id));
+    TENON_TRY(engine::Machine * machine, context.At(host.id));
     run::HostedRequest request;
     request.look = true;
-    TENON_TRY(const run::HostedAnswer there, place.services->Hosted(request));
+    TENON_TRY(const run::HostedAnswer there, machine->services().Hosted(request));
     known->going = static_cast<uint64_t>(std::count_if(
         there.runs.begin(), there.runs.end(), [](const run::HostedRun& run) { return run.alive; }));
     known->idle_since_us = there.idle_since_us;

@@ -32,13 +32,13 @@ std::string QuotedCommand(const std::vector<std::string>& words) {
   return command;
 }
 
-Result<int> RunSsh(engine::Reached& reached, const std::vector<std::string>& options,
+Result<int> RunSsh(engine::SshMachine& machine, const std::vector<std::string>& options,
                    const std::vector<std::string>& words) {
-  TENON_TRY_VOID(reached.ssh->Connect());
+  TENON_TRY_VOID(machine.ssh().Connect());
   FlushOut();
   SpawnOptions spawn;
-  spawn.argv = reached.ssh->CommandLine(options, words.empty() ? "" : QuotedCommand(words));
-  spawn.env = reached.ssh->CommandEnvironment();
+  spawn.argv = machine.ssh().CommandLine(options, words.empty() ? "" : QuotedCommand(words));
+  spawn.env = machine.ssh().CommandEnvironment();
   spawn.stdin_fd = STDIN_FILENO;
   const IgnoreInterrupt ignore;
   TENON_TRY(const pid_t pid, Spawn(spawn));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/reach.h"
+#include "engine/ssh_machine.h"
 
 namespace tenon::cli {
 
@@ -16,7 +16,7 @@ std::string QuotedCommand(const std::vector<std::string>& words);
 // Runs ssh to a reached machine on our own standard streams, over the shared connection: `options`
 // go in front (-t, -L …), `words` are the command there (none: a login shell). Returns its exit
 // code.
-Result<int> RunSsh(engine::Reached& reached, const std::vector<std::string>& options,
+Result<int> RunSsh(engine::SshMachine& machine, const std::vector<std::string>& options,
                    const std::vector<std::string>& words);
 
 }  // namespace tenon::cli

@@ -13,7 +13,7 @@
 #include "engine/claim.h"
 #include "engine/fetch.h"
 #include "engine/mirror.h"
-#include "engine/reach.h"
+#include "engine/machine.h"
 #include "engine/runs.h"
 #include "journal/writer.h"
 #include "run/layout.h"
@@ -42,8 +42,8 @@ class TimeOfId : public Clock {
   int64_t us_;
 };
 
-Result<run::RunSpec> SpecThere(const Place& far, const std::string& run_id) {
-  auto text = far.host->ReadFrom(run::RunFolder(far.home, run_id).spec(), 0, kMaxSpec);
+Result<run::RunSpec> SpecThere(Machine& far, const std::string& run_id) {
+  auto text = far.host().ReadFrom(run::RunFolder(far.home(), run_id).spec(), 0, kMaxSpec);
   if (!text.ok() && text.error().kind == ErrorKind::kNotFound) {
     return NotFound("the machine has no run " + ForTerminal(run_id));
   }
@@ -77,16 +77,16 @@ Status Record(Context& context, const run::RunSpec& spec) {
 }
 
 // A run that is recorded here, but not the machine it was sent to: that was detached since.
-bool HasLostItsMachine(const Context& context, const Place& far, const std::string& run_id) {
-  if (far.far == nullptr) return false;
+bool HasLostItsMachine(const Context& context, Machine& far, const std::string& run_id) {
+  if (far.far() == nullptr) return false;
   const auto host = HostOfRun(context, run_id);
   return host.ok() && !host->empty() && IsDetached(context.home, *host);
 }
 
 // What is recorded of a run stays as it is; the id in it leads to `far` from now on.
-Status LeadTo(Context& context, const Place& far, const std::string& run_id) {
+Status LeadTo(Context& context, Machine& far, const std::string& run_id) {
   TENON_TRY(const std::string old, HostOfRun(context, run_id));
-  HostRecord record = far.far->record;
+  HostRecord record = far.known();
   secrets::Store store(context.home.root());
   TENON_TRY(const auto password, store.Get(secrets::PasswordName(record.id)));
   TENON_TRY(const auto passphrase, store.Get(secrets::PassphraseName(record.id)));
@@ -95,11 +95,11 @@ Status LeadTo(Context& context, const Place& far, const std::string& run_id) {
 }
 
 // The journal, and the true end of a run whose runner is gone.
-Status CopyJournal(Context& context, const Place& far, const std::string& run_id) {
+Status CopyJournal(Context& context, Machine& far, const std::string& run_id) {
   Mirror mirror(context, far, run_id);
   TENON_TRY(const Mirror::Heard heard, mirror.CatchUp());
   if (heard != Mirror::Heard::kEnded) return {};
-  TENON_TRY(const run::Recovered found, far.launch->Recover(run_id));
+  TENON_TRY(const run::Recovered found, far.launch().Recover(run_id));
   if (found.recovered) TENON_TRY_VOID(mirror.CatchUp());
   return {};
 }
@@ -119,9 +119,9 @@ Status CheckComesFromAClient(const snapshot::ObjectStore& objects, const Hash& r
 
 // The project's files, for `restore`: the tree they are in, "" if they can't be had. A machine that
 // has given them up is no obstacle.
-std::string FetchFiles(Context& context, const Place& far, const run::RunSpec& spec,
+std::string FetchFiles(Context& context, Machine& far, const run::RunSpec& spec,
                        Reporter& reporter) {
-  if (far.far == nullptr || spec.tree.empty()) return spec.tree;
+  if (far.far() == nullptr || spec.tree.empty()) return spec.tree;
   const auto fetch = [&]() -> Status {
     TENON_TRY_VOID(FetchTree(context, far, spec.tree, "files of the run", reporter));
     TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
@@ -138,8 +138,8 @@ std::string FetchFiles(Context& context, const Place& far, const run::RunSpec& s
 
 }  // namespace
 
-Result<std::vector<run::HostedRun>> RunsToAdopt(Context& context, const Place& far) {
-  TENON_TRY(run::HostedAnswer there, far.services->Hosted({}));
+Result<std::vector<run::HostedRun>> RunsToAdopt(Context& context, Machine& far) {
+  TENON_TRY(run::HostedAnswer there, far.services().Hosted({}));
   std::erase_if(there.runs, [&](const run::HostedRun& run) {
     return !run::IsValidRunId(run.run_id) ||
            (!KeyHere(run::RunFolder(context.home, run.run_id).path()).empty() &&
@@ -148,7 +148,7 @@ Result<std::vector<run::HostedRun>> RunsToAdopt(Context& context, const Place& f
   return std::move(there.runs);
 }
 
-Result<Adopted> Adopt(Context& context, const Place& far, const AdoptRequest& request,
+Result<Adopted> Adopt(Context& context, Machine& far, const AdoptRequest& request,
                       Reporter& reporter) {
   if (!run::IsValidRunId(request.run_id)) {
     return Invalid(ForTerminal(request.run_id) + " cannot be the id of a run");

@@ -234,8 +234,8 @@ Status ReadArtifact(Context& context, const journal::RunView& run, std::string_v
     TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
     if (!run.spec.host.empty() && !objects->Has(*hash)) {
       Reporter silent;
-      TENON_TRY(const Place far, context.At(run.spec.host));
-      TENON_TRY_VOID(FetchObjects(context, far, {{*hash, artifact.size}}, artifact.path, silent));
+      TENON_TRY(Machine * far, context.At(run.spec.host));
+      TENON_TRY_VOID(FetchObjects(context, *far, {{*hash, artifact.size}}, artifact.path, silent));
     }
     return objects->ReadTo(*hash, sink);
   }

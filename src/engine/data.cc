@@ -35,14 +35,14 @@ Result<snapshot::DataPlace> PlaceHere(const std::string& shared, const std::stri
   return snapshot::DataPlaceIn(folder, name);
 }
 
-// What a set is at `place`.
-Result<DataSet> FilesThere(const Place& place, const std::string& shared, const std::string& name,
+// What a set is on `machine`.
+Result<DataSet> FilesThere(Machine& machine, const std::string& shared, const std::string& name,
                            Reporter& reporter, DataHeader* header) {
-  if (place.far == nullptr) {
+  if (machine.far() == nullptr) {
     TENON_TRY(const snapshot::DataPlace at, PlaceHere(shared, name));
     return snapshot::ReadDataSet(at, header);
   }
-  transport::FrameLink& link = *place.host->frames();
+  transport::FrameLink& link = *machine.host().frames();
   TENON_TRY_VOID(link.Send(RequestOf("data-files", shared, name), {}));
   TENON_TRY(const Frame told, AnswerTo(link, kDataSilenceUs, reporter));
   const json::Object* object = json::GetObject(told.head, "header");
@@ -52,24 +52,24 @@ Result<DataSet> FilesThere(const Place& place, const std::string& shared, const 
   return DataSet::FromText(text);
 }
 
-Result<Moved> GetOnce(Context& context, const Place& place, const std::string& shared,
+Result<Moved> GetOnce(Context& context, Machine& machine, const std::string& shared,
                       const std::string& name, const std::string& to, Reporter& reporter,
                       bool* refused) {
   DataHeader header;
-  TENON_TRY(DataSet set, FilesThere(place, shared, name, reporter, &header));
+  TENON_TRY(DataSet set, FilesThere(machine, shared, name, reporter, &header));
   if (!header.complete) {
     *refused = true;
     return Unavailable("the data set " + name + " is not whole there: a put was broken off")
         .WithHint("put it again; what has come is not sent twice");
   }
   TENON_TRY(const snapshot::DataPlace here, snapshot::CopyPlaceIn(to, set));
-  if (place.far == nullptr) {
+  if (machine.far() == nullptr) {
     TENON_TRY(const snapshot::DataPlace at, PlaceHere(shared, name));
     return SendHere(context, here, {at.folder, std::move(set), {}, false, {}, {}}, reporter);
   }
   json::Object get = RequestOf("data-get", shared, name);
   get["fingerprint"] = header.fingerprint;
-  return FetchOver(context, place, get, here, std::move(set), reporter, refused);
+  return FetchOver(context, machine, get, here, std::move(set), reporter, refused);
 }
 
 void TellLeftOut(const std::vector<std::string>& paths, Reporter& reporter) {
@@ -118,27 +118,27 @@ Result<DataScan> ScanHere(Context& context, const std::string& path, Reporter& r
   return scan;
 }
 
-Result<Moved> PutData(Context& context, const Place& place, const std::string& shared,
+Result<Moved> PutData(Context& context, Machine& machine, const std::string& shared,
                       const std::string& name, const DataScan& data, Reporter& reporter) {
   TENON_TRY_VOID(CheckDataName(name));
-  if (place.far == nullptr) {
+  if (machine.far() == nullptr) {
     TENON_TRY(const snapshot::DataPlace here, PlaceHere(shared, name));
     return SendHere(context, here, data, reporter);
   }
-  return WithRetries(place, reporter, [&](bool* refused) {
-    return SendOver(place, RequestOf("data-begin", shared, name), data, reporter, refused);
+  return WithRetries(machine, reporter, [&](bool* refused) {
+    return SendOver(machine, RequestOf("data-begin", shared, name), data, reporter, refused);
   });
 }
 
-Result<DataThere> ListData(Context& /*context*/, const Place& place, const std::string& shared) {
+Result<DataThere> ListData(Context& /*context*/, Machine& machine, const std::string& shared) {
   DataThere there;
-  if (place.far == nullptr) {
+  if (machine.far() == nullptr) {
     TENON_TRY(there.shared, Here(shared));
     there.sets = snapshot::ListDataSets(there.shared);
     return there;
   }
   Reporter silent;
-  transport::FrameLink& link = *place.host->frames();
+  transport::FrameLink& link = *machine.host().frames();
   TENON_TRY_VOID(link.Send(RequestOf("data-list", shared, ""), {}));
   TENON_TRY(const Frame told, AnswerTo(link, kDataSilenceUs, silent));
   there.shared = json::DecodeBytes(json::GetString(told.head, "shared"));
@@ -151,34 +151,34 @@ Result<DataThere> ListData(Context& /*context*/, const Place& place, const std::
   return there;
 }
 
-Result<Moved> GetData(Context& context, const Place& place, const std::string& shared,
+Result<Moved> GetData(Context& context, Machine& machine, const std::string& shared,
                       const std::string& name, const std::string& to, Reporter& reporter) {
   TENON_TRY_VOID(CheckDataName(name));
   bool refused = false;
-  if (place.far == nullptr) return GetOnce(context, place, shared, name, to, reporter, &refused);
-  return WithRetries(place, reporter, [&](bool* no) {
-    return GetOnce(context, place, shared, name, to, reporter, no);
+  if (machine.far() == nullptr) return GetOnce(context, machine, shared, name, to, reporter, &refused);
+  return WithRetries(machine, reporter, [&](bool* no) {
+    return GetOnce(context, machine, shared, name, to, reporter, no);
   });
 }
 
-Result<RemovedData> RemoveData(Context& /*context*/, const Place& place, const std::string& shared,
+Result<RemovedData> RemoveData(Context& /*context*/, Machine& machine, const std::string& shared,
                                const std::string& name) {
   TENON_TRY_VOID(CheckDataName(name));
-  if (place.far == nullptr) {
+  if (machine.far() == nullptr) {
     TENON_TRY(const snapshot::DataPlace at, PlaceHere(shared, name));
     TENON_TRY(const snapshot::DataRemoved removed, snapshot::RemoveDataSet(at));
     return RemovedData{removed.files, removed.others_left};
   }
   Reporter silent;
-  transport::FrameLink& link = *place.host->frames();
+  transport::FrameLink& link = *machine.host().frames();
   TENON_TRY_VOID(link.Send(RequestOf("data-remove", shared, name), {}));
   TENON_TRY(const Frame told, AnswerTo(link, kDataLongUs, silent));
   return RemovedData{static_cast<uint64_t>(json::GetInt(told.head, "files")),
                      json::GetBool(told.head, "others_left")};
 }
 
-Result<PathKind> KindOf(Context& /*context*/, const Place& place, const std::string& path) {
-  if (place.far == nullptr) {
+Result<PathKind> KindOf(Context& /*context*/, Machine& machine, const std::string& path) {
+  if (machine.far() == nullptr) {
     TENON_TRY(const std::string here, Here(path));
     struct stat info {};
     if (::stat(here.c_str(), &info) != 0) {
@@ -188,41 +188,41 @@ Result<PathKind> KindOf(Context& /*context*/, const Place& place, const std::str
     return S_ISDIR(info.st_mode) ? PathKind::kFolder : PathKind::kFile;
   }
   Reporter silent;
-  transport::FrameLink& link = *place.host->frames();
+  transport::FrameLink& link = *machine.host().frames();
   TENON_TRY_VOID(link.Send({{"op", "data-stat"}, {"path", json::EncodeBytes(path)}}, {}));
   TENON_TRY(const Frame told, AnswerTo(link, kDataSilenceUs, silent));
   const std::string kind = json::GetString(told.head, "kind");
   return kind == "folder" ? PathKind::kFolder : kind == "file" ? PathKind::kFile : PathKind::kNone;
 }
 
-Result<Moved> CopyThere(Context& context, const Place& place, const DataScan& data,
+Result<Moved> CopyThere(Context& context, Machine& machine, const DataScan& data,
                         const std::string& folder, const std::string& as, Reporter& reporter) {
   const DataScan copy = as.empty() ? data : data.As(as);
   TENON_TRY_VOID(DataSet::FromText(copy.set.ToText()));  // a name that leads out is refused
-  if (place.far == nullptr) {
+  if (machine.far() == nullptr) {
     TENON_TRY(const std::string here, Here(folder));
     TENON_TRY(const snapshot::DataPlace to, snapshot::CopyPlaceIn(here, copy.set));
     return SendHere(context, to, copy, reporter);
   }
-  return WithRetries(place, reporter, [&](bool* refused) {
-    return SendOver(place, {{"op", "data-begin"}, {"folder", json::EncodeBytes(folder)}}, copy,
+  return WithRetries(machine, reporter, [&](bool* refused) {
+    return SendOver(machine, {{"op", "data-begin"}, {"folder", json::EncodeBytes(folder)}}, copy,
                     reporter, refused);
   });
 }
 
-Result<Moved> CopyHere(Context& context, const Place& place, const std::string& path,
+Result<Moved> CopyHere(Context& context, Machine& machine, const std::string& path,
                        const std::string& to, bool into_folder, Reporter& reporter) {
   const std::string own_name(BaseName(path));
   const std::string target = into_folder ? JoinPath(to, own_name) : to;
-  if (place.far == nullptr) {
+  if (machine.far() == nullptr) {
     TENON_TRY(const std::string here, Here(path));
     TENON_TRY(const DataScan data, ScanHere(context, here, reporter, /*stays_here=*/true));
-    return CopyThere(context, place, data, data.is_file ? DirName(target) : target,
+    return CopyThere(context, machine, data, data.is_file ? DirName(target) : target,
                      data.is_file ? std::string(BaseName(target)) : "", reporter);
   }
   bool told_skipped = false;
-  return WithRetries(place, reporter, [&](bool* refused) -> Result<Moved> {
-    transport::FrameLink& link = *place.host->frames();
+  return WithRetries(machine, reporter, [&](bool* refused) -> Result<Moved> {
+    transport::FrameLink& link = *machine.host().frames();
     TENON_TRY_VOID(link.Send({{"op", "data-scan"}, {"path", json::EncodeBytes(path)}}, {}));
     TENON_TRY(const Frame told, AnswerTo(link, kDataLongUs, reporter));
     TENON_TRY(const std::string text, snapshot::UnpackDataText(told.body));
@@ -235,7 +235,7 @@ Result<Moved> CopyHere(Context& context, const Place& place, const std::string& 
     TENON_TRY_VOID(DataSet::FromText(set.ToText()));
     TENON_TRY(const snapshot::DataPlace here,
               snapshot::CopyPlaceIn(is_file ? DirName(target) : target, set));
-    return FetchOver(context, place, {{"op", "data-get"}, {"scan", true}}, here, std::move(set),
+    return FetchOver(context, machine, {{"op", "data-get"}, {"scan", true}}, here, std::move(set),
                      reporter, refused);
   });
 }

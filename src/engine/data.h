@@ -39,43 +39,43 @@ struct Moved {
 
 // ---- data sets. `shared` may begin with `~`.
 
-// Makes the data set `name` at `place` hold what was scanned, and nothing else of earlier puts.
+// Makes the data set `name` on `machine` hold what was scanned, and nothing else of earlier puts.
 // A lost link: tried again a few times. kUnavailable: somebody else changes it, or the machine
 // cannot be reached.
-Result<Moved> PutData(Context& context, const Place& place, const std::string& shared,
+Result<Moved> PutData(Context& context, Machine& machine, const std::string& shared,
                       const std::string& name, const DataScan& data, Reporter& reporter);
 
 struct DataThere {
   std::string shared;  // without `~`
   std::vector<DataHeader> sets;
 };
-Result<DataThere> ListData(Context& context, const Place& place, const std::string& shared);
+Result<DataThere> ListData(Context& context, Machine& machine, const std::string& shared);
 
 // Brings a data set into a folder here, which is made. Other files there stay. kUnavailable: it is
 // not whole there.
-Result<Moved> GetData(Context& context, const Place& place, const std::string& shared,
+Result<Moved> GetData(Context& context, Machine& machine, const std::string& shared,
                       const std::string& name, const std::string& to, Reporter& reporter);
 
 struct RemovedData {
   uint64_t files = 0;
   bool others_left = false;  // the folder has files that no put has brought
 };
-Result<RemovedData> RemoveData(Context& context, const Place& place, const std::string& shared,
+Result<RemovedData> RemoveData(Context& context, Machine& machine, const std::string& shared,
                                const std::string& name);
 
-// ---- copies. Paths at `place` are absolute, or below the user's home there.
+// ---- copies. Paths on `machine` are absolute, or below the user's home there.
 
 enum class PathKind { kNone, kFile, kFolder };
-Result<PathKind> KindOf(Context& context, const Place& place, const std::string& path);
+Result<PathKind> KindOf(Context& context, Machine& machine, const std::string& path);
 
-// Copies what was scanned here into a folder at `place`: a single file under the path `as` in it, a
+// Copies what was scanned here into a folder on `machine`: a single file under the path `as` in it, a
 // folder's files below the path `as`, "" = in the folder itself. kInvalid: a path that leads out.
-Result<Moved> CopyThere(Context& context, const Place& place, const DataScan& data,
+Result<Moved> CopyThere(Context& context, Machine& machine, const DataScan& data,
                         const std::string& folder, const std::string& as, Reporter& reporter);
 
-// Copies a file or folder at `place` to `to` here. `into_folder`: `to` is a folder for it, else the
+// Copies a file or folder on `machine` to `to` here. `into_folder`: `to` is a folder for it, else the
 // name it gets.
-Result<Moved> CopyHere(Context& context, const Place& place, const std::string& path,
+Result<Moved> CopyHere(Context& context, Machine& machine, const std::string& path,
                        const std::string& to, bool into_folder, Reporter& reporter);
 
 }  // namespace tenon::engine

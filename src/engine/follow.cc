@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "engine/fetch.h"
 #include "engine/mirror.h"
-#include "engine/reach.h"
+#include "engine/machine.h"
 #include "engine/runs.h"
 #include "run/layout.h"
 
@@ -227,12 +227,12 @@ class StopWatch {
 class Follower {
  public:
   // `own_script`: it may have a segment of the script's own.
-  Follower(Context& context, const std::string& run_id, const FollowOptions& options, Place place,
+  Follower(Context& context, const std::string& run_id, const FollowOptions& options, Machine& machine,
            bool own_script, Reporter& reporter)
       : context_(context),
         run_id_(run_id),
         options_(options),
-        place_(std::move(place)),
+        machine_(machine),
         own_script_(own_script),
         reporter_(reporter),
         patience_(context, options, reporter),
@@ -242,7 +242,7 @@ class Follower {
                 PlaceOf(options.after, run::kScriptSegment)),
         stop_watch_(run_id_, reporter),
         looked_us_(context.clock->MonotonicUs()) {
-    if (place_.far == nullptr) return;
+    if (machine_.far() == nullptr) return;
     const auto take = [this](std::string_view segment, journal::Cursor before, auto records,
                              journal::Cursor after) -> Status {
       if (segment == run::kHostSegment) {
@@ -251,7 +251,7 @@ class Follower {
       std::optional<run::End> not_here;
       return script_.Take(before, records, after, reporter_, &not_here);
     };
-    mirror_.emplace(context, place_, run_id, take, [this] {
+    mirror_.emplace(context, machine_, run_id, take, [this] {
       host_.BeginAnew();
       script_.BeginAnew();
     });
@@ -331,8 +331,8 @@ class Follower {
   Status FetchOrSay() {
     auto fetched = Try([&]() -> Status {
       TENON_TRY_VOID(mirror_->Stop());
-      auto done = FetchOutputs(context_, place_, run_id_, reporter_);
-      if (done.ok() || place_.far->host->fd() < 0) return done;
+      auto done = FetchOutputs(context_, machine_, run_id_, reporter_);
+      if (done.ok() || !machine_.link().stands) return done;
       Error error = std::move(done).error();
       // The link stands: a disk that is full, there or here, does not mend by waiting.
       if (error.kind == ErrorKind::kUnavailable) error.kind = ErrorKind::kDenied;
@@ -378,7 +378,7 @@ class Follower {
     }
     if (!heard.ok()) return patience_.Broken(std::move(heard).error());
     patience_.Heard(mirror_->SilentUs());
-    stop_watch_.Look(mirror_->stopped(), place_.host->Describe());
+    stop_watch_.Look(mirror_->stopped(), machine_.host().Describe());
     if (*heard == Mirror::Heard::kUnknown) {
       return NotFound("the host has no run " + run_id_)
           .WithHint("it was never started there, or what the host kept of it was removed");
@@ -391,9 +391,9 @@ class Follower {
   }
 
   Status RecoverIt() {
-    const auto found = place_.launch->Recover(run_id_);
+    const auto found = machine_.launch().Recover(run_id_);
     if (!found.ok() && found.error().kind == ErrorKind::kNotFound && mirror_) {
-      return LostThere(place_, run_id_);
+      return LostThere(machine_, run_id_);
     }
     if (!found.ok()) return found.error();
     if (!run::IsFinal(found->state)) return {};
@@ -407,7 +407,7 @@ class Follower {
   Context& context_;
   const std::string& run_id_;
   const FollowOptions& options_;
-  Place place_;
+  Machine& machine_;
   const bool own_script_;
   Reporter& reporter_;
   Patience patience_;
@@ -427,16 +427,16 @@ Result<Followed> Follow(Context& context, const std::string& run_id, const Follo
   const std::string host = spec ? spec->host : std::string();
   const bool own_script = !spec || spec->executor != run::ExecutorKind::kProcess;
   // Of a run that is over everything is here, also when its machine is long gone.
-  auto place = context.At(OutputsFetched(context, run_id) ? "" : host);
-  const bool detached = !place.ok() && place.error().kind == ErrorKind::kNotFound;
+  auto machine = context.At(OutputsFetched(context, run_id) ? "" : host);
+  const bool detached = !machine.ok() && machine.error().kind == ErrorKind::kNotFound;
   if (detached && !options.wait) {
     reporter.OnNotice({run::Level::kWarning,
-                       place.error().message + "; this is what was last heard",
-                       place.error().hint});
-    place = context.At("");
+                       machine.error().message + "; this is what was last heard",
+                       machine.error().hint});
+    machine = context.At("");
   }
-  if (!place.ok()) return std::move(place).error();
-  return Follower(context, run_id, options, *std::move(place), own_script, reporter).Run();
+  if (!machine.ok()) return std::move(machine).error();
+  return Follower(context, run_id, options, **machine, own_script, reporter).Run();
 }
 
 }  // namespace tenon::engine

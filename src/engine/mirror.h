@@ -22,7 +22,7 @@ namespace tenon::engine {
 
 // The machine had the run and has it no more. That may be a file system which is not mounted, so it
 // is for the user to say that the run is over.
-Error LostThere(const Place& far, const std::string& run_id);
+Error LostThere(Machine& far, const std::string& run_id);
 
 // The copies of a far run's segments in our own run folder, kept in step with the originals. What
 // is copied is whole records only: a tail that a killed writer left half-written may still be cut
@@ -38,10 +38,10 @@ class Mirror {
   using OnRecords = std::function<Status(std::string_view segment, journal::Cursor before,
                                          std::span<const journal::Record>, journal::Cursor after)>;
 
-  // `far` is another machine's place. Nothing happens yet. `on_records` saves reading the copies
+  // `far` is another machine. Nothing happens yet. `on_records` saves reading the copies
   // while they grow; of records next to damage it is not told. `on_cut`: a copy was cut back, and
   // other records may follow; those that were there before have numbers up to the highest so far.
-  Mirror(Context& context, Place far, const std::string& run_id, OnRecords on_records = nullptr,
+  Mirror(Context& context, Machine& far, const std::string& run_id, OnRecords on_records = nullptr,
          std::function<void()> on_cut = nullptr);
   ~Mirror();
 
@@ -70,8 +70,8 @@ class Mirror {
   // Ends what Wait() has begun, so that the host can be asked other things.
   Status Stop();
 
-  // The request that follows a run from its beginning, to be sent ahead with its start; the place's
-  // `ahead` then names the run, and Wait() takes the stream over.
+  // The request that follows a run from its beginning, to be sent ahead with its start; the
+  // machine's `ahead` then names the run, and Wait() takes the stream over.
   static json::Object AheadRequest(const run::Home& far_home, const std::string& run_id);
 
   // Who is stopped, so that nothing new comes: the run's runner on the host, or the process of ours
@@ -115,7 +115,7 @@ class Mirror {
 
   Context& context_;
   std::string run_id_;
-  Place far_;
+  Machine& far_;
   OnRecords on_records_;
   std::function<void()> on_cut_;
   std::vector<journal::Record> records_;  // of one piece

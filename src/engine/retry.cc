@@ -8,6 +8,7 @@
 #include "base/durable.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/machine.h"
 #include "journal/fold.h"
 #include "run/layout.h"
 
@@ -32,9 +33,9 @@ bool NeverStarted(const Context& context, const std::string& run_id) {
 // As which run the machine itself knows that it was started again; "" = it does not.
 std::string StartedByAnother(Context& context, const journal::RunView& run) {
   if (run.spec.host.empty()) return "";
-  const auto place = context.At(run.spec.host);
-  if (!place.ok()) return "";
-  const auto told = place->host->ReadFrom(place->home.retry_of(run.spec.id), 0, kMaxClaim);
+  const auto machine = context.At(run.spec.host);
+  if (!machine.ok()) return "";
+  const auto told = (*machine)->host().ReadFrom((*machine)->home().retry_of(run.spec.id), 0, kMaxClaim);
   return told.ok() ? std::string(Trim(*told)) : "";
 }
 

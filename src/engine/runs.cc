@@ -12,7 +12,7 @@
 #include "engine/follow.h"
 #include "engine/hosts.h"
 #include "engine/mirror.h"
-#include "engine/reach.h"
+#include "engine/machine.h"
 #include "engine/submit.h"
 #include "history/database.h"
 #include "journal/kept_outputs.h"
@@ -83,11 +83,11 @@ bool WasHandedOver(const journal::RunView& run) {
 }
 
 // The machine itself has said so of a run that it once had.
-bool IsLost(const Context& context, const Place& place, const journal::RunView& run,
+bool IsLost(const Context& context, Machine& machine, const journal::RunView& run,
             const Error& error) {
   if (error.kind != ErrorKind::kNotFound) return false;
-  if (place.far == nullptr) return run.runner.has_value();
-  if (!place.far->host->has_heard()) return false;
+  if (machine.far() == nullptr) return run.runner.has_value();
+  if (!machine.link().heard) return false;
   struct stat st {};
   const std::string copy = run::RunFolder(context.home, run.spec.id).host_segment();
   return WasHandedOver(run) || (::stat(copy.c_str(), &st) == 0 && st.st_size > 0);
@@ -95,18 +95,18 @@ bool IsLost(const Context& context, const Place& place, const journal::RunView& 
 
 // Ends what a run has left on a machine that knows nothing of it any more. An Error: that is not
 // known, or could not be done.
-Result<run::Proof> EndWhatWasLost(const Place& place, const journal::RunView& run) {
+Result<run::Proof> EndWhatWasLost(Machine& machine, const journal::RunView& run) {
   run::EndLostRequest request;
   request.run_id = run.spec.id;
   request.key = run.spec.key;
   if (run.runner) request.boot_id = run.runner->process.boot_id;
   request.container = run.spec.executor == run::ExecutorKind::kContainer;
-  const std::string unknown = place.host->Describe() + " has lost the folder of " + run.spec.id +
+  const std::string unknown = machine.host().Describe() + " has lost the folder of " + run.spec.id +
                               "; whether something of the run goes on there is not known";
-  auto ended = place.services->EndLost(request);
+  auto ended = machine.services().EndLost(request);
   if (!ended.ok()) return std::move(ended).error().Wrap(unknown);
   if (ended->proof.left > 0) {
-    return Unavailable(place.host->Describe() + " has lost the folder of " + run.spec.id +
+    return Unavailable(machine.host().Describe() + " has lost the folder of " + run.spec.id +
                        ", and " +
                        Count(static_cast<uint64_t>(ended->proof.left), "process", "processes") +
                        " of it could not be ended");
@@ -126,7 +126,7 @@ run::End EndOfLost(run::Proof proof) {
 }
 
 // What was copied of it ends here.
-Status EndLostRun(Context& context, const Place& far, const journal::RunView& run) {
+Status EndLostRun(Context& context, Machine& far, const journal::RunView& run) {
   TENON_TRY(run::Proof proof, EndWhatWasLost(far, run));
   const run::RunFolder folder(context.home, run.spec.id);
   TENON_TRY(auto writer,
@@ -134,7 +134,7 @@ Status EndLostRun(Context& context, const Place& far, const journal::RunView& ru
                                    std::string(run::kHostSegment), context.clock, false}));
   TENON_TRY_VOID(writer.AppendLast(EndOfLost(std::move(proof))));
   TENON_TRY_VOID(writer.Sync());
-  if (far.far == nullptr) return {};
+  if (far.far() == nullptr) return {};
   // What the machine may still have of it is asked for once.
   Reporter silent;
   (void)FetchOutputs(context, far, run.spec.id, silent).ok();
@@ -142,7 +142,7 @@ Status EndLostRun(Context& context, const Place& far, const journal::RunView& ru
 }
 
 // The same without a folder here: with it the journal went, so there is nowhere to record the end.
-Result<journal::RunView> EndUnrecorded(Context& context, const Place& here, journal::RunView run) {
+Result<journal::RunView> EndUnrecorded(Context& context, Machine& here, journal::RunView run) {
   TENON_TRY(run::Proof proof, EndWhatWasLost(here, run));
   run.end = EndOfLost(std::move(proof));
   run.state = run.end->state;
@@ -153,15 +153,15 @@ Result<journal::RunView> EndUnrecorded(Context& context, const Place& here, jour
 }
 
 // The run is over and known here, and its machine has nothing of it any more.
-Status SayOutputsAreGone(Context& context, const Place& far, const std::string& run_id,
+Status SayOutputsAreGone(Context& context, Machine& far, const std::string& run_id,
                          Reporter& reporter) {
   // Where not even the folder of runs is there, a file system may not be mounted.
-  const auto runs = far.host->ReadFrom(far.home.runs(), 0, 0);
+  const auto runs = far.host().ReadFrom(far.home().runs(), 0, 0);
   if (!runs.ok() && runs.error().kind == ErrorKind::kUnavailable) return runs.error();
   const bool removed = runs.ok() || runs.error().kind != ErrorKind::kNotFound;
   reporter.OnNotice(
       {run::Level::kWarning,
-       far.host->Describe() + " has " + (removed ? "removed" : "not got") + " what " + run_id +
+       far.host().Describe() + " has " + (removed ? "removed" : "not got") + " what " + run_id +
            " left there; its outputs were never fetched",
        removed ? ""
                : "is the disk of its home mounted? `tenon status " + run_id + "` looks again"});
@@ -169,15 +169,15 @@ Status SayOutputsAreGone(Context& context, const Place& far, const std::string& 
 }
 
 // What the machine could not collect when the run ended, it may be able to now.
-Status CollectThere(Context& context, const Place& far, const std::string& id, Reporter& reporter) {
+Status CollectThere(Context& context, Machine& far, const std::string& id, Reporter& reporter) {
   if (OutputsFetched(context, id)) return {};
   TENON_TRY(history::HistoryStore * store, context.History());
   const auto run = store->Get(id);
   if (!run.ok() || !run->outputs_left) return {};
-  const auto collected = far.services->Collect(id);
+  const auto collected = far.services().Collect(id);
   if (!collected.ok()) {
     reporter.OnNotice({run::Level::kWarning,
-                       "outputs of " + id + " are still not collected on " + far.host->Describe() +
+                       "outputs of " + id + " are still not collected on " + far.host().Describe() +
                            ": " + collected.error().message,
                        "tenon runs collect " + id});
     return {};
@@ -193,7 +193,8 @@ Status CollectThere(Context& context, const Place& far, const std::string& id, R
 // is gone, fetches what it has left.
 Status LookThere(Context& context, const journal::RunView& run, Reporter& reporter) {
   const std::string& id = run.spec.id;
-  TENON_TRY(const Place far, context.At(run.spec.host));
+  TENON_TRY(Machine * machine, context.At(run.spec.host));
+  Machine& far = *machine;
   bool whole = false;
   {
     Mirror mirror(context, far, id);
@@ -203,7 +204,7 @@ Status LookThere(Context& context, const journal::RunView& run, Reporter& report
       return EndUnknownThere(context, run::RunFolder(context.home, id), run, mirror);
     }
     if (heard == Mirror::Heard::kEnded) {
-      auto found = far.launch->Recover(id);
+      auto found = far.launch().Recover(id);
       if (!found.ok() && found.error().kind == ErrorKind::kNotFound) {
         if (!run::IsFinal(run.state)) return LostThere(far, id);
         return SayOutputsAreGone(context, far, id, reporter);
@@ -213,7 +214,7 @@ Status LookThere(Context& context, const journal::RunView& run, Reporter& report
     }
     TENON_TRY(whole, mirror.IsWhole());
     if (mirror.stopped()) {
-      reporter.OnStuck(StoppedNotice(id, *mirror.stopped(), far.host->Describe()));
+      reporter.OnStuck(StoppedNotice(id, *mirror.stopped(), far.host().Describe()));
     }
   }
   NoteHeard(context.home, run.spec.host, context.clock->NowUs());
@@ -288,9 +289,9 @@ bool HasWriter(const run::RunFolder& folder) {
 // Tells a run to end of which the journal says too little. `why`: what is wrong with it.
 Error CancelUnreadable(Context& context, const run::CancelRequest& request, const Error& why) {
   const auto host = HostOfRun(context, request.run_id);
-  const auto place = context.At(host.ok() ? *host : "");
-  if (!place.ok()) return place.error();
-  const auto asked = place->launch->Cancel(request);
+  const auto machine = context.At(host.ok() ? *host : "");
+  if (!machine.ok()) return machine.error();
+  const auto asked = (*machine)->launch().Cancel(request);
   const std::string run = "the run " + request.run_id;
   if (!asked.ok()) {
     return Corrupt(run + " could not be told to end: " + asked.error().message +
@@ -466,13 +467,13 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
   if (!run.unreadable.empty()) {
     return CancelUnreadable(context, request, Corrupt(run.unreadable));
   }
-  TENON_TRY(const Place place, context.At(run.spec.host));
-  auto asked = place.launch->Cancel(request);
-  if (!asked.ok() && IsLost(context, place, run, asked.error())) {
+  TENON_TRY(Machine * machine, context.At(run.spec.host));
+  auto asked = machine->launch().Cancel(request);
+  if (!asked.ok() && IsLost(context, *machine, run, asked.error())) {
     if (!IsDirectory(run::RunFolder(context.home, run_id).path())) {
-      return EndUnrecorded(context, place, std::move(run));
+      return EndUnrecorded(context, *machine, std::move(run));
     }
-    TENON_TRY_VOID(EndLostRun(context, place, run));
+    TENON_TRY_VOID(EndLostRun(context, *machine, run));
     TENON_TRY_VOID(RefreshRun(context, run_id));
     return GetRun(context, run_id);
   }

@@ -17,6 +17,7 @@
 #include "engine/assets.h"
 #include "engine/fetch.h"
 #include "engine/freeze_now.h"
+#include "engine/machine.h"
 #include "engine/runs.h"
 #include "journal/fold.h"
 #include "journal/kept_outputs.h"
@@ -178,8 +179,8 @@ class Cleaner {
       : context_(context), options_(options), reporter_(reporter) {}
 
   Result<CleanResult> Run() {
-    TENON_TRY(place_, context_.At(options_.host));
-    TENON_TRY_VOID(place_.far == nullptr ? RemoveWork() : RemoveFarRuns());
+    TENON_TRY(machine_, context_.At(options_.host));
+    TENON_TRY_VOID(machine_->far() == nullptr ? RemoveWork() : RemoveFarRuns());
     if (options_.containers) TENON_TRY_VOID(SweepContainers());
     // After this no container of a run that is over stands in an image's way.
     TENON_TRY_VOID(RemoveEnvironments());
@@ -229,7 +230,7 @@ class Cleaner {
 
   // Those of this project that are over and whose outputs are here.
   Status RemoveFarRuns() {
-    TENON_TRY(const run::HostedAnswer there, place_.services->Hosted({}));
+    TENON_TRY(const run::HostedAnswer there, machine_->services().Hosted({}));
     run::HostedRequest request;
     request.dry_run = options_.dry_run;
     for (const run::HostedRun& run : there.runs) {
@@ -248,7 +249,7 @@ class Cleaner {
       }
     }
     if (request.remove.empty()) return {};
-    TENON_TRY(const run::HostedAnswer done, place_.services->Hosted(request));
+    TENON_TRY(const run::HostedAnswer done, machine_->services().Hosted(request));
     result_.work_folders = done.removed.size();
     result_.bytes_freed += done.bytes_freed;
     result_.kept.insert(result_.kept.end(), done.kept.begin(), done.kept.end());
@@ -256,8 +257,8 @@ class Cleaner {
   }
 
   Status SweepContainers() {
-    if (place_.far == nullptr && !Exists(context_.home.root())) return {};
-    TENON_TRY(auto swept, place_.services->Sweep({runs_, /*all=*/false, options_.dry_run}));
+    if (machine_->far() == nullptr && !Exists(context_.home.root())) return {};
+    TENON_TRY(auto swept, machine_->services().Sweep({runs_, /*all=*/false, options_.dry_run}));
     result_.containers = std::move(swept.removed);
     for (run::Kept& kept : swept.kept) result_.kept.push_back(std::move(kept));
     return {};
@@ -276,14 +277,14 @@ class Cleaner {
   }
 
   Status RemoveEnvironments() {
-    if (place_.far == nullptr && !Exists(context_.home.environments())) return {};
-    TENON_TRY(const auto listed, place_.services->Environments({}));
+    if (machine_->far() == nullptr && !Exists(context_.home.environments())) return {};
+    TENON_TRY(const auto listed, machine_->services().Environments({}));
     run::EnvironmentsRequest request{{}, options_.dry_run};
     for (const run::ListedEnvironment& one : listed.environments) {
       if (IsOurs(one)) request.remove.push_back(one.record.ready.key);
     }
     if (request.remove.empty()) return {};
-    TENON_TRY(auto answer, place_.services->Environments(request));
+    TENON_TRY(auto answer, machine_->services().Environments(request));
     result_.environments = std::move(answer.removed);
     result_.bytes_freed += answer.bytes_freed;
     for (run::Kept& kept : answer.kept) result_.kept.push_back(std::move(kept));
@@ -293,7 +294,7 @@ class Cleaner {
   Context& context_;
   const CleanOptions& options_;
   Reporter& reporter_;
-  Place place_;
+  Machine* machine_ = nullptr;
   std::vector<std::string> runs_;  // of this project on this target
   CleanResult result_;
 };

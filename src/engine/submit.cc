@@ -21,7 +21,7 @@
 #include "engine/idle.h"
 #include "engine/mirror.h"
 #include "engine/private_files.h"
-#include "engine/reach.h"
+#include "engine/ssh_machine.h"
 #include "engine/runs.h"
 #include "journal/writer.h"
 #include "run/damage.h"
@@ -150,27 +150,28 @@ Status CheckScriptIsTaken(const snapshot::ObjectStore& objects, const snapshot::
 Result<run::RunnerStarted> HandOver(Context& context, launch::StartRequest start,
                                     Reporter& reporter, bool* unclear) {
   *unclear = false;
-  TENON_TRY(const Place place, context.At(start.spec.host));
-  if (place.far == nullptr) return place.launch->Start(start);
+  TENON_TRY(Machine * found, context.At(start.spec.host));
+  Machine& machine = *found;
+  if (machine.far() == nullptr) return machine.launch().Start(start);
   TENON_TRY(start.tree.store, context.Objects());
   start.tree.root = start.spec.tree;
-  start.tree.base = place.far->record.acked_tree;
+  start.tree.base = machine.known().acked_tree;
   start.tree.on_progress = [&](uint64_t done, uint64_t total) {
     reporter.OnProgress("sending the project", done, total);
   };
-  start.environment = LoginEnvironment(place.far->record);
+  start.environment = LoginEnvironment(machine.known());
   // Whoever watches gets the first output without another turn.
-  const bool idle_watch = place.far->record.idle_after_us > 0 || place.far->record.idle_watch_given;
+  const bool idle_watch = machine.known().idle_after_us > 0 || machine.known().idle_watch_given;
   if (!idle_watch) {
-    start.tree.ahead = Mirror::AheadRequest(place.home, start.spec.id);
+    start.tree.ahead = Mirror::AheadRequest(machine.home(), start.spec.id);
     start.tree.ahead["if_ok"] = true;
   }
   bool refused = false;
   start.tree.refused = &refused;
   for (int tries = 1;; ++tries) {
-    auto started = place.launch->Start(start);
+    auto started = machine.launch().Start(start);
     if (started.ok()) {
-      if (!idle_watch) place.far->ahead = start.spec.id;
+      if (!idle_watch) machine.far()->ahead = start.spec.id;
       // From here on the run goes on, whatever else cannot be done.
       *unclear = false;
       (void)UpdateHost(context.home, start.spec.host, [&](HostRecord& host) {
@@ -178,7 +179,7 @@ Result<run::RunnerStarted> HandOver(Context& context, launch::StartRequest start
         host.boot_id = started->process.boot_id;
         host.last_heard_us = context.clock->NowUs();
       }).ok();
-      if (auto watched = WatchIdleIfAsked(context, place); !watched.ok()) {
+      if (auto watched = WatchIdleIfAsked(machine); !watched.ok()) {
         reporter.OnNotice({run::Level::kWarning,
                            "whenIdle could not be asked for: " + watched.error().message,
                            watched.error().hint});
@@ -190,8 +191,8 @@ Result<run::RunnerStarted> HandOver(Context& context, launch::StartRequest start
     const bool lost = started.error().kind == ErrorKind::kUnavailable && !refused;
     // One try that may have got through is enough: a later refusal does not undo it.
     const bool garbled = started.error().kind == ErrorKind::kCorrupt;
-    *unclear = *unclear || ((lost || garbled) && !refused && place.far->host->has_sent());
-    if (!lost || !place.far->host->has_heard() || tries == kStartTries) {
+    *unclear = *unclear || ((lost || garbled) && !refused && machine.link().sent);
+    if (!lost || !machine.link().heard || tries == kStartTries) {
       Error error = std::move(started).error();
       if (error.kind == ErrorKind::kDenied && error.hint.empty()) {
         error.hint = "`tenon computetarget test " + ShellQuote(start.spec.target) +
@@ -344,8 +345,8 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
 
   // The way to another machine is opened meanwhile; what goes wrong there is said when it is used.
   if (!spec.host.empty()) {
-    TENON_TRY(const Place place, context.At(spec.host));
-    (void)place.far->host->Open().ok();
+    TENON_TRY(Machine * machine, context.At(spec.host));
+    (void)machine->far()->ssh_host().Open().ok();
   }
 
   TENON_TRY_VOID(CheckOutsideHome(context, request.folder.root));

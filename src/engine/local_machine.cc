@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/local_machine.h"
+
+namespace tenon::engine {
+
+LocalMachine::LocalMachine(Context& context) : Machine(context.home, {}) {
+  Use({context.host, context.launch, context.services, context.home});
+}
+
+}  // namespace tenon::engine

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_ENGINE_LOCAL_MACHINE_H_
+#define TENON_ENGINE_LOCAL_MACHINE_H_
+
+#include "engine/context.h"
+#include "engine/machine.h"
+
+namespace tenon::engine {
+
+// The machine we are on. Its home is ours, so nothing is copied, and there is no link to lose.
+class LocalMachine : public Machine {
+ public:
+  // `context` must outlive this object; its host, launch and services are set already.
+  explicit LocalMachine(Context& context);
+};
+
+}  // namespace tenon::engine
+
+#endif  // TENON_ENGINE_LOCAL_MACHINE_H_

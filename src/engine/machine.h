@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_ENGINE_MACHINE_H_
+#define TENON_ENGINE_MACHINE_H_
+
+#include <functional>
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "engine/hosts.h"
+#include "launch/host_services.h"
+#include "launch/launch.h"
+#include "run/layout.h"
+#include "transport/host.h"
+
+namespace tenon::engine {
+
+class SshMachine;
+
+// A place that runs go to: this machine, or another one. Nobody asks which: where two machines
+// differ there is a verb, or a value that is empty for one of them. Context::At() gives machines;
+// the Context owns them. One thread at a time uses a machine and what it is made of.
+class Machine {
+ public:
+  // What a machine is made of. All of it outlives the machine.
+  struct Parts {
+    transport::Host* host = nullptr;
+    launch::Launch* launch = nullptr;
+    launch::HostServices* services = nullptr;
+    run::Home home{""};
+  };
+
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  virtual ~Machine() = default;
+
+  transport::Host& host() const { return *parts_.host; }
+  launch::Launch& launch() const { return *parts_.launch; }
+  launch::HostServices& services() const { return *parts_.services; }
+  // The Tenon home there.
+  const run::Home& home() const { return parts_.home; }
+  // How the link to it is. Contacts nobody.
+  transport::LinkState link() const;
+
+  // What is remembered of it here (engine/hosts.h). Of this machine nothing is: the record is
+  // empty, its id too.
+  const HostRecord& known() const { return known_; }
+  // Changes that, and the file it is kept in. kNotFound and kInvalid: it is in no file; it is
+  // changed all the same.
+  Status Remember(const std::function<void(HostRecord&)>& change);
+
+  virtual SshMachine* far() { return nullptr; }
+
+ protected:
+  // `near_home`: where machines are remembered. `known`: of this one, so far.
+  Machine(run::Home near_home, HostRecord known);
+  void Use(Parts parts) { parts_ = std::move(parts); }
+
+  HostRecord known_;
+
+ private:
+  run::Home near_home_;
+  Parts parts_;
+};
+
+}  // namespace tenon::engine
+
+#endif  // TENON_ENGINE_MACHINE_H_

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_ENGINE_SSH_MACHINE_H_
+#define TENON_ENGINE_SSH_MACHINE_H_
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "engine/context.h"
+#include "engine/hosts.h"
+#include "engine/machine.h"
+#include "launch/direct_launch.h"
+#include "launch/runner_services.h"
+#include "transport/ssh.h"
+#include "transport/ssh_host.h"
+
+namespace tenon::engine {
+
+// For those above who name commands there.
+using transport::QuoteForAnyShell;
+
+// What may be told to ssh when it asks: the host's secrets from the store, and the user.
+transport::SshSecrets SecretsFor(Context& context, const HostRecord& host);
+
+// A machine over SSH: what is remembered of it, and an agent there that carries out what is asked
+// (transport/ssh_host.h). A lost link is connected anew by the next call.
+class SshMachine : public Machine {
+ public:
+  // Reaches a machine whose key is pinned (kDenied when it is not). One that was reached before is
+  // not contacted yet: the first call does that. One that was not gets a runner and is asked what
+  // it offers (Probe()), and the answers are remembered if the host is recorded. `context` must
+  // outlive the machine.
+  static Result<std::unique_ptr<SshMachine>> Reach(Context& context, const HostRecord& host,
+                                                   transport::SshSecrets secrets);
+
+  // Asks again what the machine offers and remembers it.
+  Result<json::Object> Probe();
+  // Ends the conversation and the connection that is shared with others.
+  void Disconnect();
+
+  SshMachine* far() override { return this; }
+  transport::Ssh& ssh() { return ssh_; }
+  transport::SshHost& ssh_host() { return *ssh_host_; }
+
+  std::string ahead;  // the run whose journal already comes over the link; "" = none
+
+ private:
+  SshMachine(Context& context, const HostRecord& host, transport::SshTarget target,
+             transport::SshSecrets secrets);
+  // What its folder there and its kind of processor are is known by now.
+  void MakeLaunch();
+
+  Context& context_;
+  transport::Ssh ssh_;
+  std::unique_ptr<transport::SshHost> ssh_host_;
+  std::unique_ptr<launch::RunnerCalls> calls_;
+  std::unique_ptr<launch::DirectLaunch> launch_;
+  std::unique_ptr<launch::RunnerServices> services_;
+};
+
+}  // namespace tenon::engine
+
+#endif  // TENON_ENGINE_SSH_MACHINE_H_
