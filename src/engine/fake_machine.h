@@ -16,6 +16,11 @@ class FakeMachine : public Machine {
       : Machine(context.home, std::move(known)) {
     Use(std::move(parts));
   }
+
+  void Open() override {}
+  Handover Start(launch::StartRequest request, Reporter&) override {
+    return {launch().Start(request)};
+  }
 };
 
 }  // namespace tenon::engine

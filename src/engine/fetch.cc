@@ -8,7 +8,6 @@
 #include <unordered_set>
 
 #include "base/file.h"
-#include "engine/machine.h"
 #include "history/store.h"
 #include "journal/writer.h"
 #include "run/layout.h"

@@ -7,4 +7,8 @@ LocalMachine::LocalMachine(Context& context) : Machine(context.home, {}) {
   Use({context.host, context.launch, context.services, context.home});
 }
 
+Handover LocalMachine::Start(launch::StartRequest request, Reporter& /*reporter*/) {
+  return {launch().Start(request)};
+}
+
 }  // namespace tenon::engine

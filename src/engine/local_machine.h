@@ -12,6 +12,9 @@ class LocalMachine : public Machine {
  public:
   // `context` must outlive this object; its host, launch and services are set already.
   explicit LocalMachine(Context& context);
+
+  void Open() override {}
+  Handover Start(launch::StartRequest request, Reporter& reporter) override;
 };
 
 }  // namespace tenon::engine

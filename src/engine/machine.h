@@ -15,7 +15,18 @@
 
 namespace tenon::engine {
 
+class Reporter;
 class SshMachine;
+
+// What became of a start.
+struct Handover {
+  Result<run::RunnerStarted> runner;
+  // Of an Error: one try may have got through, so the run may go on there.
+  bool unclear = false;
+  // The machine keeps the run's records, and may lose them: that it took the run over is to be
+  // recorded here (kHandOver).
+  bool to_be_noted = false;
+};
 
 // A place that runs go to: this machine, or another one. Nobody asks which: where two machines
 // differ there is a verb, or a value that is empty for one of them. Context::At() gives machines;
@@ -48,6 +59,14 @@ class Machine {
   // Changes that, and the file it is kept in. kNotFound and kInvalid: it is in no file; it is
   // changed all the same.
   Status Remember(const std::function<void(HostRecord&)>& change);
+
+  // Gets ready for what is asked next, as far as that needs no wait for more than a login. What
+  // goes wrong is said when the machine is used. Nothing to do for one that always is.
+  virtual void Open() = 0;
+  // Gets a run going there, with the tree it needs. A lost link is tried again a few times, which
+  // `reporter` hears of; no try starts a run twice. With a run whose records come over a link, the
+  // first of them are asked for in the same breath.
+  virtual Handover Start(launch::StartRequest request, Reporter& reporter) = 0;
 
   virtual SshMachine* far() { return nullptr; }
 

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ssh_machine.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
+#include "base/text.h"
+#include "engine/idle.h"
+#include "engine/mirror.h"
+#include "engine/reporter.h"
 #include "launch/embedded_runner.h"
+#include "run/damage.h"
 #include "secrets/store.h"
 
 namespace tenon::engine {
 namespace {
+
+constexpr int kStartTries = 6;
+constexpr int64_t kStartPauseUs = 500'000;
 
 Result<transport::AgentProgram> ProgramFor(const std::string& machine) {
   TENON_TRY(const launch::EmbeddedProgram* program, launch::EmbeddedRunnerFor(machine));
@@ -73,6 +83,68 @@ Result<std::unique_ptr<SshMachine>> SshMachine::Reach(Context& context, const Ho
   machine->MakeLaunch();
   if (host.facts.empty()) TENON_TRY_VOID(machine->Probe());
   return machine;
+}
+
+void SshMachine::Open() { (void)ssh_host_->Open().ok(); }
+
+// Where the run is from now on, whatever else cannot be done.
+void SshMachine::NoteStarted(const run::RunSpec& spec, const run::RunnerStarted& runner,
+                             Reporter& reporter) {
+  (void)UpdateHost(context_.home, known_.id, [&](HostRecord& host) {
+    host.acked_tree = spec.tree;
+    host.boot_id = runner.process.boot_id;
+    host.last_heard_us = context_.clock->NowUs();
+  }).ok();
+  if (auto watched = WatchIdleIfAsked(*this); !watched.ok()) {
+    reporter.OnNotice({run::Level::kWarning,
+                       "whenIdle could not be asked for: " + watched.error().message,
+                       watched.error().hint});
+  }
+}
+
+Handover SshMachine::Start(launch::StartRequest start, Reporter& reporter) {
+  const auto objects = context_.Objects();
+  if (!objects.ok()) return {objects.error()};
+  start.tree.store = *objects;
+  start.tree.root = start.spec.tree;
+  start.tree.base = known_.acked_tree;
+  start.tree.on_progress = [&](uint64_t done, uint64_t total) {
+    reporter.OnProgress("sending the project", done, total);
+  };
+  start.environment = LoginEnvironment(known_);
+  // Whoever watches gets the first output without another turn.
+  const bool idle_watch = known_.idle_after_us > 0 || known_.idle_watch_given;
+  if (!idle_watch) {
+    start.tree.ahead = Mirror::AheadRequest(home(), start.spec.id);
+    start.tree.ahead["if_ok"] = true;
+  }
+  bool refused = false, unclear = false;
+  start.tree.refused = &refused;
+  for (int tries = 1;; ++tries) {
+    auto started = launch().Start(start);
+    if (started.ok()) {
+      if (!idle_watch) ahead = start.spec.id;
+      NoteStarted(start.spec, *started, reporter);
+      return {std::move(started), false, /*to_be_noted=*/true};
+    }
+    if (run::IsUnreadableHere(started.error())) return {std::move(started), unclear};
+    // What the host says itself, that its disk is full, is no lost link.
+    const bool lost = started.error().kind == ErrorKind::kUnavailable && !refused;
+    // One try that may have got through is enough: a later refusal does not undo it.
+    const bool garbled = started.error().kind == ErrorKind::kCorrupt;
+    unclear = unclear || ((lost || garbled) && !refused && link().sent);
+    if (!lost || !link().heard || tries == kStartTries) {
+      Error error = std::move(started).error();
+      if (error.kind == ErrorKind::kDenied && error.hint.empty()) {
+        error.hint = "`tenon computetarget test " + ShellQuote(start.spec.target) +
+                     "` tries what a run needs there; tenonDirectory in its .compute file names "
+                     "another folder";
+      }
+      return {std::move(error), unclear};
+    }
+    reporter.OnLink(0, started.error().message);
+    ::usleep(static_cast<useconds_t>(kStartPauseUs * tries));
+  }
 }
 
 Result<json::Object> SshMachine::Probe() {

@@ -33,6 +33,9 @@ class SshMachine : public Machine {
   static Result<std::unique_ptr<SshMachine>> Reach(Context& context, const HostRecord& host,
                                                    transport::SshSecrets secrets);
 
+  void Open() override;
+  // The host's last known tree says what need not be sent. Asks for the idle watch, too.
+  Handover Start(launch::StartRequest request, Reporter& reporter) override;
   // Asks again what the machine offers and remembers it.
   Result<json::Object> Probe();
   // Ends the conversation and the connection that is shared with others.
@@ -49,6 +52,7 @@ class SshMachine : public Machine {
              transport::SshSecrets secrets);
   // What its folder there and its kind of processor are is known by now.
   void MakeLaunch();
+  void NoteStarted(const run::RunSpec& spec, const run::RunnerStarted& runner, Reporter& reporter);
 
   Context& context_;
   transport::Ssh ssh_;
