@@ -11,8 +11,6 @@
 #include "base/text.h"
 #include "engine/attach_host.h"
 #include "engine/claim.h"
-#include "engine/fetch.h"
-#include "engine/mirror.h"
 #include "engine/machine.h"
 #include "engine/runs.h"
 #include "journal/writer.h"
@@ -78,7 +76,7 @@ Status Record(Context& context, const run::RunSpec& spec) {
 
 // A run that is recorded here, but not the machine it was sent to: that was detached since.
 bool HasLostItsMachine(const Context& context, Machine& far, const std::string& run_id) {
-  if (far.far() == nullptr) return false;
+  if (far.known().id.empty()) return false;  // one that is not remembered leads nowhere
   const auto host = HostOfRun(context, run_id);
   return host.ok() && !host->empty() && IsDetached(context.home, *host);
 }
@@ -95,12 +93,12 @@ Status LeadTo(Context& context, Machine& far, const std::string& run_id) {
 }
 
 // The journal, and the true end of a run whose runner is gone.
-Status CopyJournal(Context& context, Machine& far, const std::string& run_id) {
-  Mirror mirror(context, far, run_id);
-  TENON_TRY(const Mirror::Heard heard, mirror.CatchUp());
-  if (heard != Mirror::Heard::kEnded) return {};
+Status CopyJournal(Machine& far, const std::string& run_id) {
+  const auto feed = far.runs().Feed(run_id, {});
+  TENON_TRY(const RunFeed::Heard heard, feed->CatchUp());
+  if (heard != RunFeed::Heard::kEnded) return {};
   TENON_TRY(const run::Recovered found, far.launch().Recover(run_id));
-  if (found.recovered) TENON_TRY_VOID(mirror.CatchUp());
+  if (found.recovered) TENON_TRY_VOID(feed->CatchUp());
   return {};
 }
 
@@ -121,13 +119,12 @@ Status CheckComesFromAClient(const snapshot::ObjectStore& objects, const Hash& r
 // has given them up is no obstacle.
 std::string FetchFiles(Context& context, Machine& far, const run::RunSpec& spec,
                        Reporter& reporter) {
-  if (far.far() == nullptr || spec.tree.empty()) return spec.tree;
-  const auto fetch = [&]() -> Status {
-    TENON_TRY_VOID(FetchTree(context, far, spec.tree, "files of the run", reporter));
+  if (spec.tree.empty()) return spec.tree;
+  const auto accept = [&]() -> Status {
     TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
     return CheckComesFromAClient(*objects, *Hash::FromHex(spec.tree));
   };
-  const Status fetched = fetch();
+  const Status fetched = far.runs().FetchTree(spec.tree, "files of the run", reporter, accept);
   if (fetched.ok()) return spec.tree;
   reporter.OnNotice({run::Level::kWarning,
                      spec.id + ": its files could not be fetched, so it cannot be restored here: " +
@@ -177,10 +174,10 @@ Result<Adopted> Adopt(Context& context, Machine& far, const AdoptRequest& reques
   }
   TENON_TRY_VOID(Record(context, spec));
   // After this the run is known here; what is still missing comes whenever somebody looks at it.
-  TENON_TRY_VOID(CopyJournal(context, far, spec.id));
+  TENON_TRY_VOID(CopyJournal(far, spec.id));
   TENON_TRY(history::HistoryStore * store, context.History());
   TENON_TRY_VOID(history::IngestRunFolder(*store, spec.id, folder));
-  TENON_TRY_VOID(FetchOutputs(context, far, spec.id, reporter));
+  TENON_TRY_VOID(far.runs().FetchOutputs(spec.id, reporter));
   return Adopted::kNew;
 }
 

@@ -9,16 +9,11 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "engine/context.h"
+#include "engine/machine.h"
 #include "engine/reporter.h"
 #include "journal/fold.h"
 
 namespace tenon::engine {
-
-struct WantedObject {
-  Hash hash;
-  uint64_t size = 0;
-  bool node = false;  // of a tree; its size is not known
-};
 
 // Brings objects of a far home into our store; those that are here already are not asked for, and
 // a large one that was cut off goes on where it stopped. `what` names the work for OnProgress.
@@ -32,8 +27,7 @@ Result<uint64_t> FetchTree(Context& context, Machine& far, const std::string& ro
                            std::string_view what, Reporter& reporter);
 
 // The outputs of a far run that is over: all that its journal (the copy here) names. Done once: a
-// mark in the run's folder says so, unless the machine has outputs that it could not collect. A run
-// of this machine has them already.
+// mark in the run's folder says so, unless the machine has outputs that it could not collect.
 Status FetchOutputs(Context& context, Machine& far, const std::string& run_id,
                     Reporter& reporter);
 bool OutputsFetched(const Context& context, const std::string& run_id);

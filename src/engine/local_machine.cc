@@ -3,7 +3,7 @@
 
 namespace tenon::engine {
 
-LocalMachine::LocalMachine(Context& context) : Machine(context.home, {}) {
+LocalMachine::LocalMachine(Context& context) : Machine(context.home, {}), runs_(context) {
   Use({context.host, context.launch, context.services, context.home});
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/context.h"
 #include "engine/machine.h"
+#include "engine/own_runs.h"
 
 namespace tenon::engine {
 
@@ -15,6 +16,10 @@ class LocalMachine : public Machine {
 
   void Open() override {}
   Handover Start(launch::StartRequest request, Reporter& reporter) override;
+  MachineRuns& runs() override { return runs_; }
+
+ private:
+  OwnRuns runs_;
 };
 
 }  // namespace tenon::engine

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "engine/hosts.h"
+#include "engine/machine_runs.h"
 #include "launch/host_services.h"
 #include "launch/launch.h"
 #include "run/layout.h"
@@ -67,6 +68,9 @@ class Machine {
   // `reporter` hears of; no try starts a run twice. With a run whose records come over a link, the
   // first of them are asked for in the same breath.
   virtual Handover Start(launch::StartRequest request, Reporter& reporter) = 0;
+
+  // What it has of runs. Lives as long as the machine.
+  virtual MachineRuns& runs() = 0;
 
   virtual SshMachine* far() { return nullptr; }
 

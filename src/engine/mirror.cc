@@ -13,7 +13,6 @@
 #include "base/hash.h"
 #include "base/regular_file.h"
 #include "base/waiting.h"
-#include "engine/ssh_machine.h"
 #include "run/layout.h"
 #include "transport/agent.h"
 
@@ -51,42 +50,14 @@ json::Object FollowRequest(json::Array files, const std::string& lock) {
 
 }  // namespace
 
-Error LostThere(Machine& far, const std::string& run_id) {
-  return NotFound(far.host().Describe() + " has no run " + run_id +
-                  " any more: the machine was reinstalled, or its folder was removed")
-      .WithHint("`tenon cancel " + run_id + "` ends it here, with what was copied so far");
-}
-
-std::optional<Mirror::Stopped> StoppedRunner(const std::string& segment) {
-  const auto holder = FindLockHolder(segment);
-  if (!holder || !holder->stopped) return std::nullopt;
-  return Mirror::Stopped{holder->pid, false};
-}
-
-run::Notice StoppedNotice(const std::string& run_id, const Mirror::Stopped& stopped,
-                          const std::string& where) {
-  const std::string pid = std::to_string(stopped.pid);
-  if (stopped.here) {
-    return {run::Level::kWarning,
-            "tenon (process " + pid + "), which copies the journal of " + run_id +
-                " to this machine, is stopped; nothing new comes",
-            LockHolder{stopped.pid, "tenon", true}.Hint()};
-  }
-  const std::string there = where.empty() ? "" : " on " + where;
-  return {run::Level::kWarning,
-          "the runner of " + run_id + " is stopped (process " + pid + there +
-              "); nothing is recorded until it goes on",
-          "`kill -CONT " + pid + "`" + there + " lets it go on; `tenon cancel " + run_id +
-              "` ends the run"};
-}
-
 Mirror::Mirror(Context& context, Machine& far, const std::string& run_id, OnRecords on_records,
-               std::function<void()> on_cut)
+               std::function<void()> on_cut, std::string* ahead)
     : context_(context),
       run_id_(run_id),
       far_(far),
       on_records_(std::move(on_records)),
       on_cut_(std::move(on_cut)),
+      ahead_(ahead),
       heard_us_(context.clock->MonotonicUs()) {
   const run::RunFolder near_folder(context.home, run_id), far_folder(far_.home(), run_id);
   copies_[0].segment = run::kHostSegment;
@@ -120,7 +91,7 @@ void Mirror::LookAtCopier() {
   copier_us_ = now;
   stopped_.reset();
   const auto holder = FindLockHolder(copies_[0].near_path);
-  if (holder && holder->stopped) stopped_ = Stopped{holder->pid, true};
+  if (holder && holder->stopped) stopped_ = Stopped{holder->pid, true, ""};
 }
 
 // Finds where the copy ends; what a killed client left after its last whole record is cut off.
@@ -222,9 +193,9 @@ json::Object Mirror::AheadRequest(const run::Home& far_home, const std::string& 
 
 Status Mirror::BeginFollowing() {
   writer_alive_.reset();
-  if (far_.far() != nullptr && far_.far()->ahead == run_id_) {
+  if (ahead_ != nullptr && *ahead_ == run_id_) {
     // It was asked for in the same breath as the start, so from the beginning on.
-    far_.far()->ahead.clear();
+    ahead_->clear();
     const bool fresh = copies_[0].length == 0 && copies_[1].length == 0;
     if (fresh) {
       following_ = true;
@@ -270,7 +241,9 @@ Result<bool> Mirror::TakeFrame(const Frame& frame) {
     writer_alive_ = json::GetBool(frame.head, "locked");
     const int64_t pid = json::GetInt(frame.head, "stopped");
     stopped_.reset();
-    if (pid > 0 && pid <= INT32_MAX) stopped_ = Stopped{static_cast<pid_t>(pid), false};
+    if (pid > 0 && pid <= INT32_MAX) {
+      stopped_ = Stopped{static_cast<pid_t>(pid), false, far_.host().Describe()};
+    }
   }
   if (!frame.head.contains("file")) {
     if (frame.head.contains("ok") && !json::GetBool(frame.head, "ok")) {

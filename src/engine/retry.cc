@@ -32,11 +32,8 @@ bool NeverStarted(const Context& context, const std::string& run_id) {
 
 // As which run the machine itself knows that it was started again; "" = it does not.
 std::string StartedByAnother(Context& context, const journal::RunView& run) {
-  if (run.spec.host.empty()) return "";
   const auto machine = context.At(run.spec.host);
-  if (!machine.ok()) return "";
-  const auto told = (*machine)->host().ReadFrom((*machine)->home().retry_of(run.spec.id), 0, kMaxClaim);
-  return told.ok() ? std::string(Trim(*told)) : "";
+  return machine.ok() ? (*machine)->runs().StartedAgainAs(run.spec.id) : "";
 }
 
 }  // namespace

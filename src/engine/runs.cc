@@ -11,7 +11,6 @@
 #include "engine/fetch.h"
 #include "engine/follow.h"
 #include "engine/hosts.h"
-#include "engine/mirror.h"
 #include "engine/machine.h"
 #include "engine/submit.h"
 #include "history/database.h"
@@ -52,23 +51,16 @@ Status SayNeverStarted(journal::Writer& writer) {
   return writer.Sync();
 }
 
-// A submit that was killed before it reached a host has left a near segment that nobody writes and
-// no far one. Says so in the journal, so that the run does not stay NotStarted for ever.
+// A submit that was killed before it reached its machine has left a near segment that nobody writes,
+// and the machine has never heard of the run. Says so in the journal, so that the run does not stay
+// NotStarted for ever.
 Status EndAbandonedSubmit(Context& context, const run::RunFolder& folder,
-                          const journal::RunView& run) {
-  TENON_TRY(auto writer, TakeOverSubmit(context, folder, run));
-  if (!writer || Exists(folder.host_segment())) return {};
-  return SayNeverStarted(*writer);
-}
-
-// The same for another machine: it has never heard of the run.
-Status EndUnknownThere(Context& context, const run::RunFolder& folder, const journal::RunView& run,
-                       Mirror& mirror) {
+                          const journal::RunView& run, RunFeed& feed) {
   TENON_TRY(auto writer, TakeOverSubmit(context, folder, run));
   if (!writer) return {};
   // Asked again: when it was asked before, the submit may still have been about to start it.
-  TENON_TRY(const Mirror::Heard heard, mirror.CatchUp());
-  if (heard != Mirror::Heard::kUnknown) return {};
+  TENON_TRY(const RunFeed::Heard heard, feed.CatchUp());
+  if (heard != RunFeed::Heard::kUnknown) return {};
   // An empty copy was made to hold the lock.
   struct stat st {};
   if (::stat(folder.host_segment().c_str(), &st) == 0 && st.st_size == 0) {
@@ -77,20 +69,9 @@ Status EndUnknownThere(Context& context, const run::RunFolder& folder, const jou
   return SayNeverStarted(*writer);
 }
 
-bool WasHandedOver(const journal::RunView& run) {
-  return std::ranges::any_of(run.steps,
-                             [](const run::Step& step) { return step.name == kHandOver; });
-}
-
 // The machine itself has said so of a run that it once had.
-bool IsLost(const Context& context, Machine& machine, const journal::RunView& run,
-            const Error& error) {
-  if (error.kind != ErrorKind::kNotFound) return false;
-  if (machine.far() == nullptr) return run.runner.has_value();
-  if (!machine.link().heard) return false;
-  struct stat st {};
-  const std::string copy = run::RunFolder(context.home, run.spec.id).host_segment();
-  return WasHandedOver(run) || (::stat(copy.c_str(), &st) == 0 && st.st_size > 0);
+bool IsLost(Machine& machine, const journal::RunView& run, const Error& error) {
+  return error.kind == ErrorKind::kNotFound && machine.link().heard && machine.runs().HadRun(run);
 }
 
 // Ends what a run has left on a machine that knows nothing of it any more. An Error: that is not
@@ -126,19 +107,15 @@ run::End EndOfLost(run::Proof proof) {
 }
 
 // What was copied of it ends here.
-Status EndLostRun(Context& context, Machine& far, const journal::RunView& run) {
-  TENON_TRY(run::Proof proof, EndWhatWasLost(far, run));
+Status EndLostRun(Context& context, Machine& machine, const journal::RunView& run) {
+  TENON_TRY(run::Proof proof, EndWhatWasLost(machine, run));
   const run::RunFolder folder(context.home, run.spec.id);
   TENON_TRY(auto writer,
             journal::Writer::Open({folder.host_segment(), run.spec.key,
                                    std::string(run::kHostSegment), context.clock, false}));
   TENON_TRY_VOID(writer.AppendLast(EndOfLost(std::move(proof))));
   TENON_TRY_VOID(writer.Sync());
-  if (far.far() == nullptr) return {};
-  // What the machine may still have of it is asked for once.
-  Reporter silent;
-  (void)FetchOutputs(context, far, run.spec.id, silent).ok();
-  return MarkFetched(context, run.spec.id);
+  return machine.runs().GiveUp(run.spec.id);
 }
 
 // The same without a folder here: with it the journal went, so there is nowhere to record the end.
@@ -168,76 +145,41 @@ Status SayOutputsAreGone(Context& context, Machine& far, const std::string& run_
   return removed ? MarkFetched(context, run_id) : Status();
 }
 
-// What the machine could not collect when the run ended, it may be able to now.
-Status CollectThere(Context& context, Machine& far, const std::string& id, Reporter& reporter) {
-  if (OutputsFetched(context, id)) return {};
-  TENON_TRY(history::HistoryStore * store, context.History());
-  const auto run = store->Get(id);
-  if (!run.ok() || !run->outputs_left) return {};
-  const auto collected = far.services().Collect(id);
-  if (!collected.ok()) {
-    reporter.OnNotice({run::Level::kWarning,
-                       "outputs of " + id + " are still not collected on " + far.host().Describe() +
-                           ": " + collected.error().message,
-                       "tenon runs collect " + id});
-    return {};
-  }
-  {
-    Mirror mirror(context, far, id);
-    TENON_TRY_VOID(mirror.CatchUp());
-  }
-  return FetchOutputs(context, far, id, reporter);
-}
-
-// Goes and looks at a run on another machine: copies its journal, has its end written if its runner
-// is gone, fetches what it has left.
-Status LookThere(Context& context, const journal::RunView& run, Reporter& reporter) {
+// Goes and looks at a run that claims to go on, or whose outputs are not here: takes in its journal,
+// has its end written if nobody writes any more, brings what it has left.
+Status LookAt(Context& context, Machine& machine, const journal::RunView& run, Look look,
+              Reporter& reporter) {
   const std::string& id = run.spec.id;
-  TENON_TRY(Machine * machine, context.At(run.spec.host));
-  Machine& far = *machine;
   bool whole = false;
   {
-    Mirror mirror(context, far, id);
-    TENON_TRY(Mirror::Heard heard, mirror.CatchUp());
-    if (heard == Mirror::Heard::kUnknown) {
-      if (WasHandedOver(run)) return LostThere(far, id);
-      return EndUnknownThere(context, run::RunFolder(context.home, id), run, mirror);
+    const auto feed = machine.runs().Feed(id, {});
+    TENON_TRY(const RunFeed::Heard heard, feed->CatchUp());
+    if (heard == RunFeed::Heard::kUnknown) {
+      if (WasHandedOver(run)) return machine.runs().LostRun(id, NotFound("no run " + id));
+      return EndAbandonedSubmit(context, run::RunFolder(context.home, id), run, *feed);
     }
-    if (heard == Mirror::Heard::kEnded) {
-      auto found = far.launch().Recover(id);
+    if (heard == RunFeed::Heard::kEnded) {
+      auto found = machine.launch().Recover(id);
       if (!found.ok() && found.error().kind == ErrorKind::kNotFound) {
-        if (!run::IsFinal(run.state)) return LostThere(far, id);
-        return SayOutputsAreGone(context, far, id, reporter);
+        if (!run::IsFinal(run.state)) return machine.runs().LostRun(id, found.error());
+        return SayOutputsAreGone(context, machine, id, reporter);
       }
       if (!found.ok()) return std::move(found).error();
-      if (found->recovered) TENON_TRY_VOID(mirror.CatchUp());
+      if (found->recovered) TENON_TRY_VOID(feed->CatchUp());
     }
-    TENON_TRY(whole, mirror.IsWhole());
-    if (mirror.stopped()) {
-      reporter.OnStuck(StoppedNotice(id, *mirror.stopped(), far.host().Describe()));
-    }
+    TENON_TRY(whole, feed->IsWhole());
+    const auto stopped = look == Look::kThere ? feed->stopped() : std::nullopt;
+    if (stopped) reporter.OnStuck(StoppedNotice(id, *stopped));
   }
   NoteHeard(context.home, run.spec.host, context.clock->NowUs());
-  if (!whole) return {};
-  TENON_TRY_VOID(FetchOutputs(context, far, id, reporter));
-  return CollectThere(context, far, id, reporter);
+  return whole ? machine.runs().BringHome(id, reporter) : Status();
 }
 
 // Writes the true end of a run that claims to go on but has no living writer.
 Status LookAfter(Context& context, const journal::RunView& run, Look look, Reporter& reporter) {
-  if (!run.spec.host.empty()) {
-    return look == Look::kThere ? LookThere(context, run, reporter) : Status();
-  }
-  const run::RunFolder folder(context.home, run.spec.id);
-  if (!Exists(folder.host_segment())) return EndAbandonedSubmit(context, folder, run);
-  TENON_TRY(const bool alive, context.host->IsLocked(folder.host_segment()));
-  if (alive) {
-    const auto stopped = look == Look::kThere ? StoppedRunner(folder.host_segment()) : std::nullopt;
-    if (stopped) reporter.OnStuck(StoppedNotice(run.spec.id, *stopped, ""));
-    return {};
-  }
-  TENON_TRY_VOID(context.launch->Recover(run.spec.id));
-  return {};
+  if (look == Look::kHere && !run.spec.host.empty()) return {};
+  TENON_TRY(Machine * machine, context.At(run.spec.host));
+  return LookAt(context, *machine, run, look, reporter);
 }
 
 // A run that ended on another machine while nobody watched may still have outputs there.
@@ -469,7 +411,7 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
   }
   TENON_TRY(Machine * machine, context.At(run.spec.host));
   auto asked = machine->launch().Cancel(request);
-  if (!asked.ok() && IsLost(context, *machine, run, asked.error())) {
+  if (!asked.ok() && IsLost(*machine, run, asked.error())) {
     if (!IsDirectory(run::RunFolder(context.home, run_id).path())) {
       return EndUnrecorded(context, *machine, std::move(run));
     }

@@ -123,7 +123,7 @@ Handover SshMachine::Start(launch::StartRequest start, Reporter& reporter) {
   for (int tries = 1;; ++tries) {
     auto started = launch().Start(start);
     if (started.ok()) {
-      if (!idle_watch) ahead = start.spec.id;
+      if (!idle_watch) runs_.NoteAhead(start.spec.id);
       NoteStarted(start.spec, *started, reporter);
       return {std::move(started), false, /*to_be_noted=*/true};
     }

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "engine/context.h"
+#include "engine/far_runs.h"
 #include "engine/hosts.h"
 #include "engine/machine.h"
 #include "launch/direct_launch.h"
@@ -36,6 +37,7 @@ class SshMachine : public Machine {
   void Open() override;
   // The host's last known tree says what need not be sent. Asks for the idle watch, too.
   Handover Start(launch::StartRequest request, Reporter& reporter) override;
+  MachineRuns& runs() override { return runs_; }
   // Asks again what the machine offers and remembers it.
   Result<json::Object> Probe();
   // Ends the conversation and the connection that is shared with others.
@@ -44,8 +46,6 @@ class SshMachine : public Machine {
   SshMachine* far() override { return this; }
   transport::Ssh& ssh() { return ssh_; }
   transport::SshHost& ssh_host() { return *ssh_host_; }
-
-  std::string ahead;  // the run whose journal already comes over the link; "" = none
 
  private:
   SshMachine(Context& context, const HostRecord& host, transport::SshTarget target,
@@ -60,6 +60,7 @@ class SshMachine : public Machine {
   std::unique_ptr<launch::RunnerCalls> calls_;
   std::unique_ptr<launch::DirectLaunch> launch_;
   std::unique_ptr<launch::RunnerServices> services_;
+  FarRuns runs_{context_, *this};
 };
 
 }  // namespace tenon::engine

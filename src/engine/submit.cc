@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <future>
@@ -253,6 +254,11 @@ Result<std::string> RecordAndStart(
 }
 
 }  // namespace
+
+bool WasHandedOver(const journal::RunView& run) {
+  return std::ranges::any_of(run.steps,
+                             [](const run::Step& step) { return step.name == kHandOver; });
+}
 
 snapshot::FreezeOptions FreezeOptionsFor(const Context& context, const ProjectFolder& folder) {
   snapshot::FreezeOptions options;
