@@ -9,7 +9,7 @@
 #include "cli/print.h"
 #include "cli/target_host.h"
 #include "engine/idle.h"
-#include "engine/ssh_machine.h"
+#include "engine/machine.h"
 
 namespace tenon::cli {
 namespace {
@@ -114,7 +114,7 @@ Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(HostRecord host, FindHost(session, options.host));
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY(engine::Machine * machine, context->At(host.id));
-  if (options.probe) TENON_TRY_VOID(machine->far()->Probe());
+  if (options.probe) TENON_TRY_VOID(machine->Probe());
   run::HostedRequest look;
   look.look = true;
   TENON_TRY(const run::HostedAnswer there, machine->services().Hosted(look));

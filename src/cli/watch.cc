@@ -36,7 +36,7 @@ void SayIfStillOn(engine::Context& context, const std::string& run_id) {
   // A machine that can't be asked is still on for all we know.
   const auto machine = context.At(*host);
   const auto busy = machine.ok() ? engine::LookForRuns(**machine)
-                               : Result<std::vector<std::string>>(std::vector<std::string>{});
+                                 : Result<std::vector<std::string>>(std::vector<std::string>{});
   PrintErr(engine::IdleWords(*record, busy.ok() ? *busy : std::vector<std::string>{}) + "\n");
 }
 

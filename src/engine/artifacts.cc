@@ -235,8 +235,7 @@ Status ReadArtifact(Context& context, const journal::RunView& run, std::string_v
     if (!objects->Has(*hash)) {
       Reporter silent;
       TENON_TRY(Machine * machine, context.At(run.spec.host));
-      TENON_TRY_VOID(
-          machine->runs().FetchObjects({{*hash, artifact.size}}, artifact.path, silent));
+      TENON_TRY_VOID(machine->runs().FetchObjects({{*hash, artifact.size}}, artifact.path, silent));
     }
     return objects->ReadTo(*hash, sink);
   }

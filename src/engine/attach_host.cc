@@ -81,7 +81,7 @@ std::string Login(const HostRecord& host) {
 
 // Reaches the machine with secrets that are only on trial.
 Result<std::unique_ptr<SshMachine>> ReachOnTrial(Context& context, HostRecord host,
-                                              GivenSecrets* given) {
+                                                 GivenSecrets* given) {
   if (given->password) host.has_password = true;
   const bool pinned_before = Exists(PinFile(context.home, host.id));
   // Shared: the connection may ask again after we have returned.

@@ -14,8 +14,7 @@ namespace {
 
 class HostCleaner {
  public:
-  HostCleaner(Context& context, Machine& far, const CleanHostOptions& options,
-              Reporter& reporter)
+  HostCleaner(Context& context, Machine& far, const CleanHostOptions& options, Reporter& reporter)
       : context_(context), far_(far), options_(options), reporter_(reporter) {}
 
   Result<HostCleaned> Run() {

@@ -39,9 +39,9 @@ struct Context {
   // answer. Empty: nobody is there to ask.
   std::function<std::optional<std::string>(const std::string& prompt)> ask_user;
 
-  // A machine by its id (engine/hosts.h); "" is this one. Lives as long as this object, and a repeat
-  // gives the same. Nothing is contacted that was reached before; a machine that was not is asked
-  // who it is. kNotFound: no such host.
+  // A machine by its id (engine/hosts.h); "" is this one. Lives as long as this object, and a
+  // repeat gives the same. Nothing is contacted that was reached before; a machine that was not is
+  // asked who it is. kNotFound: no such host.
   Result<Machine*> At(const std::string& host_id);
 
   // Opened when first asked for. A history that cannot be opened is an Error each time.

@@ -81,6 +81,11 @@ Result<Frame> AnswerTo(transport::FrameLink& link, int64_t timeout_us, Reporter&
   }
 }
 
+Error NotWhole(const std::string& name) {
+  return Unavailable("the data set " + name + " is not whole there: a put was broken off")
+      .WithHint("put it again; what has come is not sent twice");
+}
+
 Result<Moved> SendOver(Machine& machine, const json::Object& begin, const DataScan& data,
                        Reporter& reporter, bool* refused) {
   transport::FrameLink& link = *machine.host().frames();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How files of a set go over a link, or from one place on this disk to another. For data.cc.
+// How files of a set go over a link, or from one place on this disk to another. For far_files.cc
+// and own_files.cc.
 #ifndef TENON_ENGINE_DATA_LINK_H_
 #define TENON_ENGINE_DATA_LINK_H_
 
@@ -38,6 +39,9 @@ Result<Moved> SendHere(Context& context, const snapshot::DataPlace& to, const Da
 Result<Moved> FetchOver(Context& context, Machine& machine, const json::Object& get,
                         const snapshot::DataPlace& to, snapshot::DataSet set, Reporter& reporter,
                         bool* refused);
+
+// What to say of a data set of which a put was broken off.
+Error NotWhole(const std::string& name);
 
 // Does it, and after a lost link again: what has come does not come twice.
 template <typename Work>

@@ -35,9 +35,8 @@ Result<RunFeed::Heard> DiskFeed::Wait(int64_t timeout_us) {
   const auto locked = context_.host->IsLocked(segment_);
   alive_ = locked.ok() && *locked;
   if (alive_) return waited.ok() && *waited ? Heard::kMore : Heard::kNothing;
-  const auto more = read.empty()
-                        ? Result<std::string>("")
-                        : context_.host->ReadFrom(read.front().path, read.front().size, 1);
+  const auto more = read.empty() ? Result<std::string>("")
+                                 : context_.host->ReadFrom(read.front().path, read.front().size, 1);
   return more.ok() && !more->empty() ? Heard::kMore : Heard::kEnded;
 }
 

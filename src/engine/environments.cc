@@ -100,8 +100,8 @@ Result<const run::ListedEnvironment*> FindEnvironment(
 
 Result<run::EnvironmentsAnswer> RemoveEnvironments(Context& context, std::vector<std::string> keys,
                                                    bool dry_run, const std::string& host) {
-  if (host.empty() && !Exists(context.home.root())) return run::EnvironmentsAnswer();
   TENON_TRY(Machine * machine, context.At(host));
+  if (!machine->MayHave(machine->home().root())) return run::EnvironmentsAnswer();
   return machine->services().Environments({std::move(keys), dry_run});
 }
 

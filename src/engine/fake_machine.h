@@ -10,6 +10,8 @@
 #include "engine/disk_feed.h"
 #include "engine/machine.h"
 #include "engine/mirror.h"
+#include "engine/own_door.h"
+#include "engine/own_files.h"
 #include "engine/own_runs.h"
 
 namespace tenon::engine {
@@ -19,7 +21,7 @@ namespace tenon::engine {
 class FakeMachine : public Machine {
  public:
   FakeMachine(Context& context, Parts parts, HostRecord known = {})
-      : Machine(context.home, std::move(known)), runs_(context, *this) {
+      : Machine(context.home, std::move(known)), runs_(context, *this), files_(context) {
     Use(std::move(parts));
   }
 
@@ -28,6 +30,10 @@ class FakeMachine : public Machine {
     return {launch().Start(request)};
   }
   MachineRuns& runs() override { return runs_; }
+  MachineFiles& files() override { return files_; }
+  MachineDoor& door() override { return door_; }
+  Result<json::Object> Probe() override { return services().Probe(); }
+  bool MayHave(const std::string&) const override { return true; }
 
  private:
   class Runs : public OwnRuns {
@@ -46,6 +52,8 @@ class FakeMachine : public Machine {
   };
 
   Runs runs_;
+  OwnFiles files_;
+  OwnDoor door_;
 };
 
 }  // namespace tenon::engine

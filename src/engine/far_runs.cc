@@ -32,7 +32,8 @@ bool FarRuns::HadRun(const journal::RunView& run) const {
   return ::stat(copy.c_str(), &st) == 0 && st.st_size > 0;
 }
 
-// That may be a file system which is not mounted, so it is for the user to say that the run is over.
+// That may be a file system which is not mounted, so it is for the user to say that the run is
+// over.
 Error FarRuns::LostRun(const std::string& run_id, Error /*said*/) const {
   return NotFound(far_.host().Describe() + " has no run " + run_id +
                   " any more: the machine was reinstalled, or its folder was removed")

@@ -158,8 +158,7 @@ bool OutputsFetched(const Context& context, const std::string& run_id) {
   });
 }
 
-Status FetchOutputs(Context& context, Machine& far, const std::string& run_id,
-                    Reporter& reporter) {
+Status FetchOutputs(Context& context, Machine& far, const std::string& run_id, Reporter& reporter) {
   if (OutputsFetched(context, run_id)) return {};
   TENON_TRY(const journal::RunView run, ReadRun(context, run_id));
   if (!run::IsFinal(run.state) || run.end->never_started) return {};

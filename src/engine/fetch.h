@@ -28,8 +28,7 @@ Result<uint64_t> FetchTree(Context& context, Machine& far, const std::string& ro
 
 // The outputs of a far run that is over: all that its journal (the copy here) names. Done once: a
 // mark in the run's folder says so, unless the machine has outputs that it could not collect.
-Status FetchOutputs(Context& context, Machine& far, const std::string& run_id,
-                    Reporter& reporter);
+Status FetchOutputs(Context& context, Machine& far, const std::string& run_id, Reporter& reporter);
 bool OutputsFetched(const Context& context, const std::string& run_id);
 // Sets that mark, also for a run whose outputs are lost.
 Status MarkFetched(const Context& context, const std::string& run_id);

@@ -142,11 +142,7 @@ class Patience {
  public:
   Patience(const Context& context, const FollowOptions& options, const RunFeed& feed,
            Reporter& reporter)
-      : context_(context),
-        options_(options),
-        feed_(feed),
-        reporter_(reporter),
-        heard_us_(Now()) {}
+      : context_(context), options_(options), feed_(feed), reporter_(reporter), heard_us_(Now()) {}
 
   bool Stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
   // The link is there; nothing came over it for that long.
@@ -226,13 +222,13 @@ class StopWatch {
   std::optional<RunFeed::Stopped> told_;
 };
 
-// One run being followed, wherever it is: what is reported is read from our own run folder, which the
-// run's feed fills.
+// One run being followed, wherever it is: what is reported is read from our own run folder, which
+// the run's feed fills.
 class Follower {
  public:
   // `own_script`: it may have a segment of the script's own.
-  Follower(Context& context, const std::string& run_id, const FollowOptions& options, Machine& machine,
-           bool own_script, Reporter& reporter)
+  Follower(Context& context, const std::string& run_id, const FollowOptions& options,
+           Machine& machine, bool own_script, Reporter& reporter)
       : context_(context),
         run_id_(run_id),
         options_(options),

@@ -8,6 +8,8 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "engine/hosts.h"
+#include "engine/machine_door.h"
+#include "engine/machine_files.h"
 #include "engine/machine_runs.h"
 #include "launch/host_services.h"
 #include "launch/launch.h"
@@ -17,7 +19,6 @@
 namespace tenon::engine {
 
 class Reporter;
-class SshMachine;
 
 // What became of a start.
 struct Handover {
@@ -72,7 +73,16 @@ class Machine {
   // What it has of runs. Lives as long as the machine.
   virtual MachineRuns& runs() = 0;
 
-  virtual SshMachine* far() { return nullptr; }
+  // The files there that are no run's. Lives as long as the machine.
+  virtual MachineFiles& files() = 0;
+
+  // The way onto it, beside runs. Lives as long as the machine.
+  virtual MachineDoor& door() = 0;
+  // Asks what the machine offers, and remembers the answer. Takes up to half a minute.
+  virtual Result<json::Object> Probe() = 0;
+  // Whether there may be something at this path there, as far as that is known without asking the
+  // machine. False saves the question, and making a home where none is.
+  virtual bool MayHave(const std::string& path) const = 0;
 
  protected:
   // `near_home`: where machines are remembered. `known`: of this one, so far.

@@ -50,8 +50,8 @@ class MachineRuns {
   // The same, and has the machine try again to collect what it could not.
   virtual Status BringHome(const std::string& run_id, Reporter& reporter) = 0;
   // Brings single objects, or a whole tree by its root (hex), into our store. `what` names the work
-  // for OnProgress; `accept` looks at a tree that was not made here, once it is whole. kCorrupt: the
-  // machine sends something else than was asked for.
+  // for OnProgress; `accept` looks at a tree that was not made here, once it is whole. kCorrupt:
+  // the machine sends something else than was asked for.
   virtual Status FetchObjects(const std::vector<WantedObject>& wanted, std::string_view what,
                               Reporter& reporter) = 0;
   virtual Status FetchTree(const std::string& root, std::string_view what, Reporter& reporter,

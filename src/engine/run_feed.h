@@ -35,8 +35,8 @@ struct FeedSink {
   std::function<std::vector<transport::KnownLength>()> read;
 };
 
-// Made by MachineRuns::Feed(). Nothing happens before the first call; one thread at a time. After an
-// Error the next call begins anew.
+// Made by MachineRuns::Feed(). Nothing happens before the first call; one thread at a time. After
+// an Error the next call begins anew.
 class RunFeed {
  public:
   virtual ~RunFeed() = default;
@@ -60,7 +60,8 @@ class RunFeed {
   virtual Result<bool> IsWhole() = 0;
   // Takes that in. Returns the same.
   virtual Result<bool> TakeRest() = 0;
-  // Waits until the end is on the disk, where we would tell of it before whoever wrote it has waited.
+  // Waits until the end is on the disk, where we would tell of it before whoever wrote it has
+  // waited.
   virtual void AwaitDisk() {}
 
   // Ends what Wait() has begun, so that the machine can be asked other things.

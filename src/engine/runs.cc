@@ -51,9 +51,9 @@ Status SayNeverStarted(journal::Writer& writer) {
   return writer.Sync();
 }
 
-// A submit that was killed before it reached its machine has left a near segment that nobody writes,
-// and the machine has never heard of the run. Says so in the journal, so that the run does not stay
-// NotStarted for ever.
+// A submit that was killed before it reached its machine has left a near segment that nobody
+// writes, and the machine has never heard of the run. Says so in the journal, so that the run does
+// not stay NotStarted for ever.
 Status EndAbandonedSubmit(Context& context, const run::RunFolder& folder,
                           const journal::RunView& run, RunFeed& feed) {
   TENON_TRY(auto writer, TakeOverSubmit(context, folder, run));
@@ -145,8 +145,8 @@ Status SayOutputsAreGone(Context& context, Machine& far, const std::string& run_
   return removed ? MarkFetched(context, run_id) : Status();
 }
 
-// Goes and looks at a run that claims to go on, or whose outputs are not here: takes in its journal,
-// has its end written if nobody writes any more, brings what it has left.
+// Goes and looks at a run that claims to go on, or whose outputs are not here: takes in its
+// journal, has its end written if nobody writes any more, brings what it has left.
 Status LookAt(Context& context, Machine& machine, const journal::RunView& run, Look look,
               Reporter& reporter) {
   const std::string& id = run.spec.id;

@@ -257,7 +257,7 @@ class Cleaner {
   }
 
   Status SweepContainers() {
-    if (machine_->far() == nullptr && !Exists(context_.home.root())) return {};
+    if (!machine_->MayHave(machine_->home().root())) return {};
     TENON_TRY(auto swept, machine_->services().Sweep({runs_, /*all=*/false, options_.dry_run}));
     result_.containers = std::move(swept.removed);
     for (run::Kept& kept : swept.kept) result_.kept.push_back(std::move(kept));
@@ -277,7 +277,7 @@ class Cleaner {
   }
 
   Status RemoveEnvironments() {
-    if (machine_->far() == nullptr && !Exists(context_.home.environments())) return {};
+    if (!machine_->MayHave(machine_->home().environments())) return {};
     TENON_TRY(const auto listed, machine_->services().Environments({}));
     run::EnvironmentsRequest request{{}, options_.dry_run};
     for (const run::ListedEnvironment& one : listed.environments) {

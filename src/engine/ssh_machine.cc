@@ -45,15 +45,14 @@ transport::SshSecrets SecretsFor(Context& context, const HostRecord& host) {
 
 SshMachine::SshMachine(Context& context, const HostRecord& host, transport::SshTarget target,
                        transport::SshSecrets secrets)
-    : Machine(context.home, host),
-      context_(context),
-      ssh_(std::move(target), std::move(secrets)) {
+    : Machine(context.home, host), context_(context), ssh_(std::move(target), std::move(secrets)) {
   transport::SshHostOptions options;
   options.root = host.root;
   options.asked_root = host.asked_root;
   options.machine = host.machine;
   options.program = ProgramFor;
   ssh_host_ = std::make_unique<transport::SshHost>(ssh_, std::move(options));
+  door_ = std::make_unique<SshDoor>(ssh_, *ssh_host_);
 }
 
 void SshMachine::MakeLaunch() {

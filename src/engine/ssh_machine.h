@@ -7,18 +7,17 @@
 
 #include "base/result.h"
 #include "engine/context.h"
+#include "engine/far_files.h"
 #include "engine/far_runs.h"
 #include "engine/hosts.h"
 #include "engine/machine.h"
+#include "engine/ssh_door.h"
 #include "launch/direct_launch.h"
 #include "launch/runner_services.h"
 #include "transport/ssh.h"
 #include "transport/ssh_host.h"
 
 namespace tenon::engine {
-
-// For those above who name commands there.
-using transport::QuoteForAnyShell;
 
 // What may be told to ssh when it asks: the host's secrets from the store, and the user.
 transport::SshSecrets SecretsFor(Context& context, const HostRecord& host);
@@ -38,14 +37,14 @@ class SshMachine : public Machine {
   // The host's last known tree says what need not be sent. Asks for the idle watch, too.
   Handover Start(launch::StartRequest request, Reporter& reporter) override;
   MachineRuns& runs() override { return runs_; }
-  // Asks again what the machine offers and remembers it.
-  Result<json::Object> Probe();
+  MachineFiles& files() override { return files_; }
+  MachineDoor& door() override { return *door_; }
+  // With an ssh of its own, as the user would log in.
+  Result<json::Object> Probe() override;
+  bool MayHave(const std::string&) const override { return true; }
+
   // Ends the conversation and the connection that is shared with others.
   void Disconnect();
-
-  SshMachine* far() override { return this; }
-  transport::Ssh& ssh() { return ssh_; }
-  transport::SshHost& ssh_host() { return *ssh_host_; }
 
  private:
   SshMachine(Context& context, const HostRecord& host, transport::SshTarget target,
@@ -61,6 +60,8 @@ class SshMachine : public Machine {
   std::unique_ptr<launch::DirectLaunch> launch_;
   std::unique_ptr<launch::RunnerServices> services_;
   FarRuns runs_{context_, *this};
+  FarFiles files_{context_, *this};
+  std::unique_ptr<SshDoor> door_;
 };
 
 }  // namespace tenon::engine
