@@ -39,7 +39,7 @@ Result<std::map<std::string, Known>> KnownHere(engine::Context& context) {
   history::RunQuery query;
   query.include_hidden = query.include_untracked = true;
   TENON_TRY_VOID(store->Visit(query, [&](const history::RunRow& row) -> Status {
-    if (row.spec.host.empty()) return {};
+    if (!row.spec.IsElsewhere()) return {};
     Known& one = known[row.spec.host];
     if (!run::IsFinal(row.state)) ++one.going;
     one.last_end_us = std::max(one.last_end_us, row.end_us);

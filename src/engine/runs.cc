@@ -177,7 +177,7 @@ Status LookAt(Context& context, Machine& machine, const journal::RunView& run, L
 
 // Writes the true end of a run that claims to go on but has no living writer.
 Status LookAfter(Context& context, const journal::RunView& run, Look look, Reporter& reporter) {
-  if (look == Look::kHere && !run.spec.host.empty()) return {};
+  if (look == Look::kHere && run.spec.IsElsewhere()) return {};
   TENON_TRY(Machine * machine, context.At(run.spec.host));
   return LookAt(context, *machine, run, look, reporter);
 }
@@ -185,7 +185,7 @@ Status LookAfter(Context& context, const journal::RunView& run, Look look, Repor
 // A run that ended on another machine while nobody watched may still have outputs there.
 bool NothingToLookFor(const Context& context, const journal::RunView& run, Look look) {
   if (!run::IsFinal(run.state)) return false;
-  return run.spec.host.empty() || look == Look::kHere || run.end->never_started ||
+  return !run.spec.IsElsewhere() || look == Look::kHere || run.end->never_started ||
          OutputsFetched(context, run.spec.id);
 }
 
@@ -206,7 +206,7 @@ Status IngestAndLookAfter(Context& context, history::HistoryStore& store, const 
   if (!run.ok()) return run.error().kind == ErrorKind::kNotFound ? Status() : Status(run.error());
   if (NothingToLookFor(context, *run, look)) return {};
   auto looked = LookAfter(context, *run, look, reporter);
-  if (!looked.ok() && run->spec.host.empty() && IsDamage(looked.error())) {
+  if (!looked.ok() && !run->spec.IsElsewhere() && IsDamage(looked.error())) {
     // Its journal is in order, but its end can't be found out.
     (void)store.SetUnreadable(run_id, looked.error().message, *run).ok();
   }
@@ -348,7 +348,7 @@ Status Refresh(Context& context, Look look, Reporter* reporter) {
   // Only what is needed of each: there may be many, and each may be large.
   std::vector<std::pair<std::string, bool>> runs;
   TENON_TRY_VOID(store->Visit(query, [&](const history::RunRow& row) {
-    runs.emplace_back(row.spec.id, row.spec.host.empty());
+    runs.emplace_back(row.spec.id, !row.spec.IsElsewhere());
     return Status();
   }));
   for (const auto& [id, here] : runs) {
@@ -467,7 +467,7 @@ Status DeleteRun(Context& context, const std::string& run_id, bool force) {
     return Invalid("the run " + run_id + " is " + std::string(run::StateName(run->state)))
         .WithHint("`tenon cancel " + run_id + "` first");
   }
-  const bool here = readable && run->spec.host.empty();
+  const bool here = readable && !run->spec.IsElsewhere();
   if (!force && here && journal::OutputsAreLeft(folder, *run)) {
     return Invalid("outputs of " + run_id + " are not collected; the only copy would go with it")
         .WithHint("`tenon runs collect " + run_id + "` collects them; --force deletes them too");

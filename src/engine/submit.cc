@@ -197,7 +197,7 @@ Result<std::string> RecordAndStart(
   }();
   if (!recorded.ok()) return give_up(std::move(recorded).error().Wrap("recording the run"));
   // Another machine takes its time to answer: enough to be in the index by then.
-  const bool beside = spec.tracked && !spec.host.empty();
+  const bool beside = spec.tracked && spec.IsElsewhere();
   if (beside) {
     context.indexing = std::async(std::launch::async, Index, context.home, claimed);
   }
