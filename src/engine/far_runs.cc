@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "engine/fetch.h"
 #include "engine/mirror.h"
+#include "engine/run_folders.h"
 #include "engine/submit.h"
 #include "history/store.h"
 #include "run/layout.h"
@@ -87,6 +88,35 @@ Status FarRuns::FetchTree(const std::string& root, std::string_view what, Report
                           const std::function<Status()>& accept) {
   TENON_TRY_VOID(engine::FetchTree(context_, far_, root, what, reporter));
   return accept();
+}
+
+// The whole folder of a run goes: what is here of it is enough.
+Result<CleanedRuns> FarRuns::Clean(const CleanScope& scope, Reporter& /*reporter*/) {
+  CleanedRuns cleaned;
+  TENON_TRY(const run::HostedAnswer there, far_.services().Hosted({}));
+  run::HostedRequest request;
+  request.dry_run = scope.dry_run;
+  for (const run::HostedRun& run : there.runs) {
+    const auto spec = SpecOf(context_, run.run_id);
+    if (!spec || spec->host != far_.known().id) continue;
+    if (!scope.project_id.empty() && spec->project_id != scope.project_id) continue;
+    cleaned.runs.push_back(run.run_id);
+    if (run.alive) {
+      ++cleaned.going;
+    } else if (!OutputsFetched(context_, run.run_id)) {
+      cleaned.kept.push_back({run.run_id, "its outputs have not been fetched yet; `tenon status " +
+                                              run.run_id + "` does that"});
+    } else {
+      if (!scope.dry_run) TENON_TRY_VOID(SecureFetched(context_, run.run_id));
+      request.remove.push_back(run.run_id);
+    }
+  }
+  if (request.remove.empty()) return cleaned;
+  TENON_TRY(const run::HostedAnswer done, far_.services().Hosted(request));
+  cleaned.folders = done.removed.size();
+  cleaned.bytes_freed = done.bytes_freed;
+  cleaned.kept.insert(cleaned.kept.end(), done.kept.begin(), done.kept.end());
+  return cleaned;
 }
 
 }  // namespace tenon::engine

@@ -36,6 +36,7 @@ class FarRuns : public MachineRuns {
                       Reporter& reporter) override;
   Status FetchTree(const std::string& root, std::string_view what, Reporter& reporter,
                    const std::function<Status()>& accept) override;
+  Result<CleanedRuns> Clean(const CleanScope& scope, Reporter& reporter) override;
 
  private:
   // What the machine could not collect when the run ended, it may be able to now.

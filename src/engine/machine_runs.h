@@ -14,6 +14,7 @@
 #include "engine/reporter.h"
 #include "engine/run_feed.h"
 #include "journal/fold.h"
+#include "run/requests.h"
 
 namespace tenon::engine {
 
@@ -21,6 +22,20 @@ struct WantedObject {
   Hash hash;
   uint64_t size = 0;
   bool node = false;  // of a tree; its size is not known
+};
+
+// Which runs are to be cleaned up, and how far.
+struct CleanScope {
+  std::string project_id;  // "" = of all projects
+  std::string target;      // its name, where the machine's id does not tell the runs apart
+  bool dry_run = false;
+};
+struct CleanedRuns {
+  std::vector<std::string> runs;  // that are meant, whatever became of them
+  uint64_t folders = 0;           // removed
+  uint64_t going = 0;             // left alone, because the run goes on
+  uint64_t bytes_freed = 0;
+  std::vector<run::Kept> kept;  // with the reason
 };
 
 // What a machine has of runs, and how that comes to us. Owned by its machine. Every call may be
@@ -56,6 +71,9 @@ class MachineRuns {
                               Reporter& reporter) = 0;
   virtual Status FetchTree(const std::string& root, std::string_view what, Reporter& reporter,
                            const std::function<Status()>& accept) = 0;
+
+  // Removes what runs that are over have left there, but for what is nowhere else.
+  virtual Result<CleanedRuns> Clean(const CleanScope& scope, Reporter& reporter) = 0;
 };
 
 }  // namespace tenon::engine

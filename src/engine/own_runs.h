@@ -34,6 +34,7 @@ class OwnRuns : public MachineRuns {
                    const std::function<Status()>&) override {
     return {};
   }
+  Result<CleanedRuns> Clean(const CleanScope& scope, Reporter& reporter) override;
 
  private:
   Context& context_;
