@@ -35,7 +35,7 @@ struct Handover {
 // the Context owns them. One thread at a time uses a machine and what it is made of.
 class Machine {
  public:
-  // What a machine is made of. All of it outlives the machine.
+  // What a machine is made of. The pointers are good as long as the machine is.
   struct Parts {
     transport::Host* host = nullptr;
     launch::Launch* launch = nullptr;
@@ -70,15 +70,14 @@ class Machine {
   // first of them are asked for in the same breath.
   virtual Handover Start(launch::StartRequest request, Reporter& reporter) = 0;
 
-  // What it has of runs. Lives as long as the machine.
+  // What it has of runs, the files there that are no run's, and the way onto it. They live as long
+  // as the machine.
   virtual MachineRuns& runs() = 0;
-
-  // The files there that are no run's. Lives as long as the machine.
   virtual MachineFiles& files() = 0;
-
-  // The way onto it, beside runs. Lives as long as the machine.
   virtual MachineDoor& door() = 0;
-  // Asks what the machine offers, and remembers the answer. Takes up to half a minute.
+
+  // Asks what the machine offers, and remembers the answer if the machine is remembered at all.
+  // Takes up to half a minute.
   virtual Result<json::Object> Probe() = 0;
   // Whether there may be something at this path there, as far as that is known without asking the
   // machine. False saves the question, and making a home where none is.
