@@ -11,6 +11,7 @@
 #include "cli/print.h"
 #include "cli/terminal_reporter.h"
 #include "engine/data.h"
+#include "engine/machine.h"
 #include "engine/runs.h"
 #include "run/layout.h"
 
@@ -19,8 +20,8 @@ namespace {
 
 // One side of a copy that is not a plain path here.
 struct There {
-  engine::Place place;
-  std::string path;  // whole, at that place; relative ones are below the home there
+  engine::Machine* machine = nullptr;
+  std::string path;  // whole, on that machine; relative ones are below the home there
   std::string root;  // that it must not leave; "" = none
   std::string name;  // what it is called when it has no name of its own
 };
@@ -54,11 +55,11 @@ Result<There> InRun(Session& session, const std::string& run, const std::string&
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY(const std::string host, engine::HostOfRun(*context, run_id));
   There there;
-  TENON_TRY(there.place, context->At(host));
-  there.root = run::RunFolder(there.place.home, run_id).work();
+  TENON_TRY(there.machine, context->At(host));
+  there.root = run::RunFolder(there.machine->home(), run_id).work();
   there.path = path.empty() || path == "." ? there.root : JoinPath(there.root, path);
   there.name = run_id;
-  TENON_TRY(const auto kind, engine::KindOf(*context, there.place, there.root));
+  TENON_TRY(const auto kind, there.machine->files().KindOf(there.root));
   if (kind != engine::PathKind::kFolder) {
     return NotFound("the working directory of " + run_id + " is not there")
         .WithHint(
@@ -92,7 +93,7 @@ Result<There> Understand(Session& session, const std::string& name, const std::s
   }
   TENON_TRY(engine::Context * context, session.Context());
   There there;
-  TENON_TRY(there.place, context->At(host->id));
+  TENON_TRY(there.machine, context->At(host->id));
   there.path = path.empty() ? "." : path;
   there.name = host->target;
   return there;
@@ -108,7 +109,7 @@ Result<engine::Moved> Upload(Session& session, const std::string& source, const 
                              engine::Reporter& reporter) {
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY(const engine::DataScan data, engine::ScanHere(*context, source, reporter));
-  TENON_TRY(const auto kind, engine::KindOf(*context, to.place, to.path));
+  TENON_TRY(const auto kind, to.machine->files().KindOf(to.path));
   const std::string own = data.is_file ? data.set.files.front().path : NameOf(data.root, "copy");
   std::string target = WithoutSlashes(to.path);
   if (kind == engine::PathKind::kFolder || to.path.ends_with('/')) target = JoinPath(target, own);
@@ -118,17 +119,16 @@ Result<engine::Moved> Upload(Session& session, const std::string& source, const 
   }
   if (!to.root.empty()) {
     // Below the run's folder no symlink is followed.
-    return engine::CopyThere(*context, to.place, data, to.root, target.substr(to.root.size() + 1),
+    return engine::CopyThere(*to.machine, data, to.root, target.substr(to.root.size() + 1),
                              reporter);
   }
-  if (!data.is_file) return engine::CopyThere(*context, to.place, data, target, "", reporter);
-  return engine::CopyThere(*context, to.place, data, DirName(target), std::string(BaseName(target)),
+  if (!data.is_file) return engine::CopyThere(*to.machine, data, target, "", reporter);
+  return engine::CopyThere(*to.machine, data, DirName(target), std::string(BaseName(target)),
                            reporter);
 }
 
-Result<engine::Moved> Download(Session& session, const There& from, const std::string& to,
+Result<engine::Moved> Download(const There& from, const std::string& to,
                                engine::Reporter& reporter) {
-  TENON_TRY(engine::Context * context, session.Context());
   std::string target = WithoutSlashes(to);
   if (IsDirectory(target) || to.ends_with('/')) {
     target = JoinPath(target, NameOf(from.path, from.name));
@@ -137,7 +137,7 @@ Result<engine::Moved> Download(Session& session, const There& from, const std::s
     TENON_TRY(const std::string cwd, CurrentFolder());
     target = JoinPath(cwd, target);
   }
-  return engine::CopyHere(*context, from.place, WithoutSlashes(from.path), target,
+  return engine::CopyHere(*from.machine, WithoutSlashes(from.path), target,
                           /*into_folder=*/false, reporter);
 }
 
@@ -155,7 +155,7 @@ Result<int> Act(Session& session, const std::string& source, const std::string& 
     TerminalReporter reporter({});
     if (from) {
       TENON_TRY(const There there, Understand(session, from->first, from->second));
-      TENON_TRY(moved, Download(session, there, destination, reporter));
+      TENON_TRY(moved, Download(there, destination, reporter));
     } else {
       TENON_TRY(const There there, Understand(session, to->first, to->second));
       TENON_TRY(moved, Upload(session, source, there, reporter));

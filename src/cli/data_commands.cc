@@ -62,8 +62,7 @@ Result<int> Put(Session& session, Options options) {
       TENON_TRY(options.name, NameFor(scan.root));
     }
     TENON_TRY_VOID(engine::CheckDataName(options.name));
-    TENON_TRY(moved,
-              engine::PutData(*context, folder.place, folder.shared, options.name, scan, reporter));
+    TENON_TRY(moved, engine::PutData(*folder.machine, folder.shared, options.name, scan, reporter));
   }
   if (session.WantsJson()) {
     PrintValue(session, ToJson(moved, options.name));
@@ -86,7 +85,7 @@ std::string StateOf(const engine::DataHeader& set) {
 Result<int> List(Session& session, const Options& options) {
   TENON_TRY(const TargetFolder folder, SharedFolderOf(session, options.target));
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(const engine::DataThere there, engine::ListData(*context, folder.place, folder.shared));
+  TENON_TRY(const engine::DataThere there, folder.machine->files().ListSets(folder.shared));
   json::Array list;
   Table table({{"Name"}, {"Fingerprint"}, {"Files", true}, {"Size"}, {"Put"}, {"State"}});
   const int64_t now_us = context->clock->NowUs();
@@ -124,12 +123,11 @@ Result<int> Get(Session& session, Options options) {
   while (options.folder.size() > 1 && options.folder.ends_with('/')) options.folder.pop_back();
   TENON_TRY_VOID(CheckEmpty(options.folder, options.force));
   TENON_TRY(const TargetFolder folder, SharedFolderOf(session, options.target));
-  TENON_TRY(engine::Context * context, session.Context());
   engine::Moved moved;
   {
     TerminalReporter reporter({});
-    TENON_TRY(moved, engine::GetData(*context, folder.place, folder.shared, options.name,
-                                     options.folder, reporter));
+    TENON_TRY(moved, engine::GetData(*folder.machine, folder.shared, options.name, options.folder,
+                                     reporter));
   }
   if (session.WantsJson()) {
     PrintValue(session, ToJson(moved, options.name));
@@ -143,15 +141,13 @@ Result<int> Get(Session& session, Options options) {
 Result<int> Remove(Session& session, const Options& options) {
   TENON_TRY_VOID(engine::CheckDataName(options.name));
   TENON_TRY(const TargetFolder folder, SharedFolderOf(session, options.target));
-  TENON_TRY(engine::Context * context, session.Context());
   if (!options.yes) {
     TENON_TRY(const bool yes, AskYes("remove the data set " + options.name + " from " +
                                          OneLine(options.target) + "?",
                                      "--yes"));
     if (!yes) return 1;
   }
-  TENON_TRY(const auto removed,
-            engine::RemoveData(*context, folder.place, folder.shared, options.name));
+  TENON_TRY(const auto removed, engine::RemoveData(*folder.machine, folder.shared, options.name));
   if (session.WantsJson()) {
     PrintValue(session, json::Object{{"name", options.name},
                                      {"files", removed.files},

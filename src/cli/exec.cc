@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <cerrno>
 #include <memory>
 
 #include "cli/command.h"
@@ -9,7 +8,7 @@
 #include "cli/host_name.h"
 #include "cli/options.h"
 #include "cli/print.h"
-#include "cli/run_ssh.h"
+#include "cli/take_way.h"
 #include "engine/runs.h"
 
 namespace tenon::cli {
@@ -20,9 +19,9 @@ bool AtTerminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO
 // A command or a shell on the machine itself.
 Result<int> EnterMachine(Session& session, const std::string& target,
                          const std::vector<std::string>& words) {
-  TENON_TRY(const engine::Place place, PlaceOfHost(session, target));
-  const bool tty = AtTerminal();
-  return RunSsh(*place.far, {tty ? "-t" : "-T"}, words);
+  TENON_TRY(engine::Machine * machine, MachineNamed(session, target));
+  TENON_TRY(const engine::WayIn way, machine->door().Enter(words, AtTerminal()));
+  return TakeWay(way);
 }
 
 bool IsTarget(const Session& session, const std::string& name) {
@@ -30,8 +29,7 @@ bool IsTarget(const Session& session, const std::string& name) {
   return project.ok() && project::ConfigFile(*project, name, ".compute");
 }
 
-// The command of the host takes our place: terminal, signals and exit code are its own. What is no
-// run may be a target.
+// Terminal, signals and exit code are those of the command. What is no run may be a target.
 Result<int> Enter(Session& session, const std::string& run, const std::vector<std::string>& words) {
   auto found = session.ResolveRun(run);
   if (!found.ok() && found.error().kind == ErrorKind::kNotFound && IsTarget(session, run)) {
@@ -41,16 +39,11 @@ Result<int> Enter(Session& session, const std::string& run, const std::vector<st
   TENON_TRY(engine::Context * context, session.Context());
   const bool tty = AtTerminal();
   TENON_TRY(const std::string host, engine::HostOfRun(*context, run_id));
-  TENON_TRY(const engine::Place place, context->At(host));
+  TENON_TRY(engine::Machine * machine, context->At(host));
   TENON_TRY(const std::vector<std::string> command,
-            place.services->EnterCommand(run_id, tty, words));
-  if (place.far != nullptr) return RunSsh(*place.far, {tty ? "-t" : "-T"}, command);
-  FlushOut();
-  std::vector<char*> argv;
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  ::execv(argv[0], argv.data());
-  return FromErrno("starting " + command[0], errno);
+            machine->services().EnterCommand(run_id, tty, words));
+  TENON_TRY(const engine::WayIn way, machine->door().Enter(command, tty));
+  return TakeWay(way);
 }
 
 constexpr const char* kTargetHelp = "On that machine itself, in your home there, not in a run";

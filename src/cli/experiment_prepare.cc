@@ -14,7 +14,7 @@
 #include "cli/terminal_reporter.h"
 #include "cli/watch.h"
 #include "engine/environments.h"
-#include "engine/reach.h"
+#include "engine/machine.h"
 #include "project/password.h"
 
 namespace tenon::cli {
@@ -96,15 +96,15 @@ Result<CaptureResult> AskHere(const Session& session, const project::Resolved& r
 // The same on another machine, with the PATH of a login there.
 Result<CaptureResult> AskThere(engine::Context& context, const std::string& host,
                                std::string* python) {
-  TENON_TRY(const engine::Place place, context.At(host));
-  const Environment login = engine::LoginEnvironment(place.far->record);
+  TENON_TRY(engine::Machine * machine, context.At(host));
+  const Environment login = engine::LoginEnvironment(machine->known());
   std::vector<std::string> names = {python->empty() ? "python" : *python};
   if (names[0].starts_with("~/")) names[0] = GetVariable(login, "HOME") + names[0].substr(1);
   if (names[0] == "python") names.emplace_back("python3");
   for (const std::string& name : names) {
     *python = name;
     TENON_TRY(CaptureResult asked,
-              place.host->Run(
+              machine->host().Run(
                   {"/usr/bin/env", "PATH=" + GetVariable(login, "PATH"), name, "-c", kAskVersion},
                   "", kPythonTimeoutMs));
     if (asked.status.code != kNoSuchProgram) return asked;

@@ -22,11 +22,9 @@
 #include "cli/host_name.h"
 #include "cli/options.h"
 #include "cli/print.h"
-#include "cli/run_ssh.h"
 #include "cli/terminal_reporter.h"
-#include "engine/reach.h"
+#include "engine/machine.h"
 #include "engine/runs.h"
-#include "run/verbs.h"
 
 namespace tenon::cli {
 namespace {
@@ -46,7 +44,7 @@ struct Options {
 
 // What is to be reached: a port of a machine, or of the container of a run on it.
 struct Far {
-  engine::Place place;
+  engine::Machine* machine = nullptr;
   std::string container_of;
 };
 
@@ -108,7 +106,7 @@ Result<Far> FarOfRun(Session& session, const std::string& name) {
     return NotFound("the run " + run_id + " is over, so nothing of it listens any more");
   }
   Far far;
-  TENON_TRY(far.place, context->At(run.spec.host));
+  TENON_TRY(far.machine, context->At(run.spec.host));
   if (run.spec.executor == run::ExecutorKind::kContainer) {
     if (!run.container) return NotFound("the run " + run_id + " has no container yet");
     far.container_of = run_id;
@@ -124,7 +122,7 @@ Result<Far> Understand(Session& session, const Options& options, std::string* po
   *port = options.words.back();
   if (options.target.empty()) return FarOfRun(session, options.words.front());
   Far far;
-  TENON_TRY(far.place, PlaceOfHost(session, options.target));
+  TENON_TRY(far.machine, MachineNamed(session, options.target));
   return far;
 }
 
@@ -220,12 +218,12 @@ class Relay {
 // also keeps the shared connection open.
 class LinkWatch {
  public:
-  explicit LinkWatch(engine::Reached* reached) : reached_(reached) {}
+  explicit LinkWatch(engine::MachineDoor& door) : door_(door) {}
 
   Status Look() {
     const int64_t now_us = SystemClock().MonotonicUs();
-    if (reached_ == nullptr || now_us < next_us_) return {};
-    const auto heard = reached_->host->Hello();
+    if (now_us < next_us_) return {};
+    const Status heard = door_.Look();
     next_us_ = SystemClock().MonotonicUs() + kLookEveryUs;
     if (!heard.ok() && heard.error().kind != ErrorKind::kUnavailable) return heard.error();
     if (!heard.ok() && !lost_) {
@@ -237,40 +235,30 @@ class LinkWatch {
   }
 
  private:
-  engine::Reached* reached_;
+  engine::MachineDoor& door_;
   int64_t next_us_ = 0;
   bool lost_ = false;
 };
 
-// Through a session of the SSH connection and our program there, not through a forwarding of ssh's:
-// servers forbid those (AllowTcpForwarding, PermitOpen), without a word before the first use, and
-// the process that keeps the connection would keep the port after we were killed. What a server in
-// a container listens on is seldom the container's own address, and that one is out of reach where
-// the engine runs without root: there, too, the way in is a command inside.
+// What a server in a container listens on is seldom the container's own address, and that one is
+// out of reach where the engine runs without root: the way in is a command inside.
 Result<Way> FindWay(Session& session, const Far& far, int port) {
   Way way;
-  std::vector<std::string> words;
+  engine::WayIn in;
   if (far.container_of.empty()) {
-    TENON_TRY_VOID(far.place.far->host->Hello());
-    words = {far.place.far->host->agent_path(), run::kVerbDial, std::to_string(port)};
-    way.what = "port " + std::to_string(port) + " of " + OneLine(far.place.far->record.target);
+    TENON_TRY(in, far.machine->door().ToPort(port));
+    way.what = "port " + std::to_string(port) + " of " + OneLine(far.machine->known().target);
   } else {
-    TENON_TRY(words, far.place.services->PortCommand(far.container_of, port));
+    TENON_TRY(const auto words, far.machine->services().PortCommand(far.container_of, port));
+    TENON_TRY(in, far.machine->door().Enter(words, /*tty=*/false));
     way.what = "port " + std::to_string(port) + " of the container of " + far.container_of;
     way.container = true;
   }
+  way.command.argv = in.argv;
+  way.command.env = in.environment.value_or(session.environment);
   way.command.new_session = true;
   way.command.in_child = [parent = ::getpid()] { EndWithParent(parent); };
-  if (far.place.far == nullptr) {
-    way.command.argv = words;
-    way.command.env = session.environment;
-    return way;
-  }
-  engine::Reached& reached = *far.place.far;
-  TENON_TRY_VOID(reached.ssh->Connect());
-  way.command.argv = reached.ssh->CommandLine({"-T"}, QuotedCommand(words));
-  way.command.env = reached.ssh->CommandEnvironment();
-  if (!reached.ssh->Shared()) way.most = kMostLogins;
+  if (in.logs_in) way.most = kMostLogins;
   return way;
 }
 
@@ -282,7 +270,7 @@ Result<int> Forward(Session& session, const Options& options, const Far& far, in
   const std::string what = way.what;
   const bool container = way.container;
   Relay relay(std::move(way), local.fd.get());
-  LinkWatch link(far.place.far);
+  LinkWatch link(far.machine->door());
   Say(session, options, local.port);
   PrintErr(what + "; Ctrl-C ends it\n");
   for (int said = 0; !interrupt.stop();) {
@@ -308,7 +296,7 @@ Result<int> Act(Session& session, const Options& options) {
   std::string text;
   TENON_TRY(const Far far, Understand(session, options, &text));
   TENON_TRY(const Ports ports, ParsePorts(text));
-  if (far.container_of.empty() && far.place.far == nullptr) {
+  if (far.container_of.empty() && far.machine->door().SharesLoopback()) {
     Say(session, options, ports.there);
     PrintErr("it is on this machine; nothing has to be forwarded\n");
     return 0;

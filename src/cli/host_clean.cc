@@ -65,7 +65,7 @@ Result<int> Act(Session& session, const Options& options) {
   const int64_t keep_us = options.all ? 0 : age.value_or(0);
   TENON_TRY(const engine::HostRecord host, FindHost(session, options.host));
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(const engine::Place place, context->At(host.id));
+  TENON_TRY(engine::Machine * machine, context->At(host.id));
   engine::CleanHostOptions clean;
   clean.keep_us = keep_us;
   clean.environments = options.environments;
@@ -74,7 +74,7 @@ Result<int> Act(Session& session, const Options& options) {
   Cleaned cleaned;
   {
     TerminalReporter reporter({.show_output = false});
-    TENON_TRY(cleaned, engine::CleanHost(*context, place, clean, reporter));
+    TENON_TRY(cleaned, engine::CleanHost(*context, *machine, clean, reporter));
   }
   bool done = false;
   if (!options.dry_run) {
@@ -89,7 +89,7 @@ Result<int> Act(Session& session, const Options& options) {
     }
     clean.dry_run = false;
     TerminalReporter reporter({.show_output = false});
-    TENON_TRY(cleaned, engine::CleanHost(*context, place, clean, reporter));
+    TENON_TRY(cleaned, engine::CleanHost(*context, *machine, clean, reporter));
     done = true;
   }
   if (session.WantsJson()) {

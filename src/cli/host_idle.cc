@@ -30,10 +30,10 @@ Result<int> Act(Session& session, const Options& options) {
         .WithHint("write `whenIdle: {after: 30m, run: sudo poweroff}` into its .compute file");
   }
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(const engine::Place place, context->At(host.id));
-  TENON_TRY(const engine::IdleState state, options.start  ? engine::StartIdleWatch(*context, place)
-                                           : options.stop ? engine::StopIdleWatch(*context, place)
-                                                          : engine::LookAtIdleWatch(place));
+  TENON_TRY(engine::Machine * machine, context->At(host.id));
+  TENON_TRY(const engine::IdleState state, options.start  ? engine::StartIdleWatch(*machine)
+                                           : options.stop ? engine::StopIdleWatch(*machine)
+                                                          : engine::LookAtIdleWatch(*machine));
   if (session.WantsJson()) {
     PrintValue(session, json::Object{{"target", json::EncodeBytes(host.target)},
                                      {"watching", state.watching},

@@ -40,7 +40,7 @@ Result<std::map<std::string, Known>> KnownHere(engine::Context& context) {
   history::RunQuery query;
   query.include_hidden = query.include_untracked = true;
   TENON_TRY_VOID(store->Visit(query, [&](const history::RunRow& row) -> Status {
-    if (row.spec.host.empty()) return {};
+    if (!row.spec.IsElsewhere()) return {};
     Known& one = known[row.spec.host];
     if (!run::IsFinal(row.state)) ++one.going;
     one.last_end_us = std::max(one.last_end_us, row.end_us);
@@ -52,10 +52,10 @@ Result<std::map<std::string, Known>> KnownHere(engine::Context& context) {
 
 void LookAt(engine::Context& context, HostRecord& host, Known* known) {
   const auto look = [&]() -> Status {
-    TENON_TRY(const engine::Place place, context.At(host.id));
+    TENON_TRY(engine::Machine * machine, context.At(host.id));
     run::HostedRequest request;
     request.look = true;
-    TENON_TRY(const run::HostedAnswer there, place.services->Hosted(request));
+    TENON_TRY(const run::HostedAnswer there, machine->services().Hosted(request));
     known->going = static_cast<uint64_t>(std::count_if(
         there.runs.begin(), there.runs.end(), [](const run::HostedRun& run) { return run.alive; }));
     known->idle_since_us = there.idle_since_us;

@@ -129,7 +129,7 @@ Result<std::string> HostIdNamed(Session& session, const std::string& word) {
   return host.id;
 }
 
-Result<engine::Place> PlaceOfHost(Session& session, const std::string& word) {
+Result<engine::Machine*> MachineNamed(Session& session, const std::string& word) {
   TENON_TRY(const HostRecord host, FindHost(session, word));
   TENON_TRY(engine::Context * context, session.Context());
   return context->At(host.id);
@@ -153,7 +153,7 @@ Result<TargetFolder> SharedFolderOf(Session& session, const std::string& name) {
     TENON_TRY(const HostRecord host, KnownHostForTarget(session, project, target));
     host_id = host.id;
   }
-  TENON_TRY(folder.place, context->At(host_id));
+  TENON_TRY(folder.machine, context->At(host_id));
   return folder;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/session.h"
 #include "engine/context.h"
 #include "engine/hosts.h"
+#include "engine/machine.h"
 #include "project/project.h"
 #include "project/target.h"
 
@@ -29,13 +30,13 @@ Result<engine::HostRecord> FindRecordedHost(Session& session, const std::string&
 // Its id; "" for no word and for a target that is this machine.
 Result<std::string> HostIdNamed(Session& session, const std::string& word);
 
-// The same as a place to go to. Nothing is contacted that was reached before.
-Result<engine::Place> PlaceOfHost(Session& session, const std::string& word);
+// The same, to be worked with. Nothing is contacted that was reached before.
+Result<engine::Machine*> MachineNamed(Session& session, const std::string& word);
 
 // A target of the project with the shared folder that its runs get.
 struct TargetFolder {
   std::string target;
-  engine::Place place;
+  engine::Machine* machine = nullptr;
   std::string shared;  // may begin with `~`
 };
 // kInvalid: the target has no shared folder; the hint says what to write.

@@ -9,7 +9,7 @@
 #include "cli/print.h"
 #include "cli/target_host.h"
 #include "engine/idle.h"
-#include "engine/reach.h"
+#include "engine/machine.h"
 
 namespace tenon::cli {
 namespace {
@@ -113,12 +113,12 @@ std::string IdleText(const HostRecord& host, const run::HostedAnswer& there, boo
 Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(HostRecord host, FindHost(session, options.host));
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(const engine::Place place, context->At(host.id));
-  if (options.probe) TENON_TRY_VOID(engine::Probe(*context, *place.far));
+  TENON_TRY(engine::Machine * machine, context->At(host.id));
+  if (options.probe) TENON_TRY_VOID(machine->Probe());
   run::HostedRequest look;
   look.look = true;
-  TENON_TRY(const run::HostedAnswer there, place.services->Hosted(look));
-  TENON_TRY(const engine::IdleState idle, engine::LookAtIdleWatch(place));
+  TENON_TRY(const run::HostedAnswer there, machine->services().Hosted(look));
+  TENON_TRY(const engine::IdleState idle, engine::LookAtIdleWatch(*machine));
   const int64_t now_us = context->clock->NowUs();
   engine::NoteHeard(context->home, host.id, now_us);
   TENON_TRY(host, engine::ReadHost(context->home, host.id));

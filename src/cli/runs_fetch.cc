@@ -20,10 +20,10 @@ struct Options {
 };
 
 // Runs that were named, or else all that are not known here.
-Result<std::vector<std::string>> Choose(engine::Context& context, const engine::Place& place,
+Result<std::vector<std::string>> Choose(engine::Context& context, engine::Machine& machine,
                                         const Options& options, const std::string& project) {
   if (!options.runs.empty() && !options.dry_run) return options.runs;
-  TENON_TRY(const auto there, engine::RunsToAdopt(context, place));
+  TENON_TRY(const auto there, engine::RunsToAdopt(context, machine));
   std::vector<std::string> chosen;
   for (const run::HostedRun& run : there) {
     const bool named = options.runs.empty() ||
@@ -37,14 +37,14 @@ Result<std::vector<std::string>> Choose(engine::Context& context, const engine::
 Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(const engine::HostRecord host, FindHost(session, options.target));
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY(const engine::Place place, context->At(host.id));
+  TENON_TRY(engine::Machine * machine, context->At(host.id));
   TENON_TRY(const auto project, session.FindProject());
   if (!project && options.runs.empty() && !options.all_projects) {
     return Invalid("this folder is no project, so it is not clear whose runs are meant")
         .WithHint("be in the project, name runs, or give --all-projects");
   }
   const std::string name = project ? project->name : "";
-  TENON_TRY(const auto chosen, Choose(*context, place, options, name));
+  TENON_TRY(const auto chosen, Choose(*context, *machine, options, name));
   json::Array fetched;
   uint64_t known = 0;
   for (const std::string& run_id : chosen) {
@@ -54,7 +54,7 @@ Result<int> Act(Session& session, const Options& options) {
       engine::AdoptRequest request{run_id, host.id, "", options.runs.empty()};
       const bool ours = project && run_id.starts_with(run::RunIdStem(name) + "_");
       if (ours) request.project_id = project->id;
-      TENON_TRY(adopted, engine::Adopt(*context, place, request, reporter));
+      TENON_TRY(adopted, engine::Adopt(*context, *machine, request, reporter));
     }
     if (adopted == engine::Adopted::kKnown) {
       ++known;

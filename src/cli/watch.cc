@@ -34,9 +34,9 @@ void SayIfStillOn(engine::Context& context, const std::string& run_id) {
   const auto record = engine::ReadHost(context.home, *host);
   if (!record.ok()) return;
   // A machine that can't be asked is still on for all we know.
-  const auto place = context.At(*host);
-  const auto busy = place.ok() ? engine::LookForRuns(*place)
-                               : Result<std::vector<std::string>>(std::vector<std::string>{});
+  const auto machine = context.At(*host);
+  const auto busy = machine.ok() ? engine::LookForRuns(**machine)
+                                 : Result<std::vector<std::string>>(std::vector<std::string>{});
   PrintErr(engine::IdleWords(*record, busy.ok() ? *busy : std::vector<std::string>{}) + "\n");
 }
 

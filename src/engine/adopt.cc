@@ -11,9 +11,7 @@
 #include "base/text.h"
 #include "engine/attach_host.h"
 #include "engine/claim.h"
-#include "engine/fetch.h"
-#include "engine/mirror.h"
-#include "engine/reach.h"
+#include "engine/machine.h"
 #include "engine/runs.h"
 #include "journal/writer.h"
 #include "run/layout.h"
@@ -42,8 +40,8 @@ class TimeOfId : public Clock {
   int64_t us_;
 };
 
-Result<run::RunSpec> SpecThere(const Place& far, const std::string& run_id) {
-  auto text = far.host->ReadFrom(run::RunFolder(far.home, run_id).spec(), 0, kMaxSpec);
+Result<run::RunSpec> SpecThere(Machine& far, const std::string& run_id) {
+  auto text = far.host().ReadFrom(run::RunFolder(far.home(), run_id).spec(), 0, kMaxSpec);
   if (!text.ok() && text.error().kind == ErrorKind::kNotFound) {
     return NotFound("the machine has no run " + ForTerminal(run_id));
   }
@@ -77,16 +75,16 @@ Status Record(Context& context, const run::RunSpec& spec) {
 }
 
 // A run that is recorded here, but not the machine it was sent to: that was detached since.
-bool HasLostItsMachine(const Context& context, const Place& far, const std::string& run_id) {
-  if (far.far == nullptr) return false;
+bool HasLostItsMachine(const Context& context, Machine& far, const std::string& run_id) {
+  if (far.known().id.empty()) return false;  // one that is not remembered leads nowhere
   const auto host = HostOfRun(context, run_id);
   return host.ok() && !host->empty() && IsDetached(context.home, *host);
 }
 
 // What is recorded of a run stays as it is; the id in it leads to `far` from now on.
-Status LeadTo(Context& context, const Place& far, const std::string& run_id) {
+Status LeadTo(Context& context, Machine& far, const std::string& run_id) {
   TENON_TRY(const std::string old, HostOfRun(context, run_id));
-  HostRecord record = far.far->record;
+  HostRecord record = far.known();
   secrets::Store store(context.home.root());
   TENON_TRY(const auto password, store.Get(secrets::PasswordName(record.id)));
   TENON_TRY(const auto passphrase, store.Get(secrets::PassphraseName(record.id)));
@@ -95,12 +93,12 @@ Status LeadTo(Context& context, const Place& far, const std::string& run_id) {
 }
 
 // The journal, and the true end of a run whose runner is gone.
-Status CopyJournal(Context& context, const Place& far, const std::string& run_id) {
-  Mirror mirror(context, far, run_id);
-  TENON_TRY(const Mirror::Heard heard, mirror.CatchUp());
-  if (heard != Mirror::Heard::kEnded) return {};
-  TENON_TRY(const run::Recovered found, far.launch->Recover(run_id));
-  if (found.recovered) TENON_TRY_VOID(mirror.CatchUp());
+Status CopyJournal(Machine& far, const std::string& run_id) {
+  const auto feed = far.runs().Feed(run_id, {});
+  TENON_TRY(const RunFeed::Heard heard, feed->CatchUp());
+  if (heard != RunFeed::Heard::kEnded) return {};
+  TENON_TRY(const run::Recovered found, far.launch().Recover(run_id));
+  if (found.recovered) TENON_TRY_VOID(feed->CatchUp());
   return {};
 }
 
@@ -119,15 +117,14 @@ Status CheckComesFromAClient(const snapshot::ObjectStore& objects, const Hash& r
 
 // The project's files, for `restore`: the tree they are in, "" if they can't be had. A machine that
 // has given them up is no obstacle.
-std::string FetchFiles(Context& context, const Place& far, const run::RunSpec& spec,
+std::string FetchFiles(Context& context, Machine& far, const run::RunSpec& spec,
                        Reporter& reporter) {
-  if (far.far == nullptr || spec.tree.empty()) return spec.tree;
-  const auto fetch = [&]() -> Status {
-    TENON_TRY_VOID(FetchTree(context, far, spec.tree, "files of the run", reporter));
+  if (spec.tree.empty()) return spec.tree;
+  const auto accept = [&]() -> Status {
     TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
     return CheckComesFromAClient(*objects, *Hash::FromHex(spec.tree));
   };
-  const Status fetched = fetch();
+  const Status fetched = far.runs().FetchTree(spec.tree, "files of the run", reporter, accept);
   if (fetched.ok()) return spec.tree;
   reporter.OnNotice({run::Level::kWarning,
                      spec.id + ": its files could not be fetched, so it cannot be restored here: " +
@@ -138,8 +135,8 @@ std::string FetchFiles(Context& context, const Place& far, const run::RunSpec& s
 
 }  // namespace
 
-Result<std::vector<run::HostedRun>> RunsToAdopt(Context& context, const Place& far) {
-  TENON_TRY(run::HostedAnswer there, far.services->Hosted({}));
+Result<std::vector<run::HostedRun>> RunsToAdopt(Context& context, Machine& far) {
+  TENON_TRY(run::HostedAnswer there, far.services().Hosted({}));
   std::erase_if(there.runs, [&](const run::HostedRun& run) {
     return !run::IsValidRunId(run.run_id) ||
            (!KeyHere(run::RunFolder(context.home, run.run_id).path()).empty() &&
@@ -148,7 +145,7 @@ Result<std::vector<run::HostedRun>> RunsToAdopt(Context& context, const Place& f
   return std::move(there.runs);
 }
 
-Result<Adopted> Adopt(Context& context, const Place& far, const AdoptRequest& request,
+Result<Adopted> Adopt(Context& context, Machine& far, const AdoptRequest& request,
                       Reporter& reporter) {
   if (!run::IsValidRunId(request.run_id)) {
     return Invalid(ForTerminal(request.run_id) + " cannot be the id of a run");
@@ -177,10 +174,10 @@ Result<Adopted> Adopt(Context& context, const Place& far, const AdoptRequest& re
   }
   TENON_TRY_VOID(Record(context, spec));
   // After this the run is known here; what is still missing comes whenever somebody looks at it.
-  TENON_TRY_VOID(CopyJournal(context, far, spec.id));
+  TENON_TRY_VOID(CopyJournal(far, spec.id));
   TENON_TRY(history::HistoryStore * store, context.History());
   TENON_TRY_VOID(history::IngestRunFolder(*store, spec.id, folder));
-  TENON_TRY_VOID(FetchOutputs(context, far, spec.id, reporter));
+  TENON_TRY_VOID(far.runs().FetchOutputs(spec.id, reporter));
   return Adopted::kNew;
 }
 

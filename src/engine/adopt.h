@@ -14,7 +14,7 @@ namespace tenon::engine {
 
 // The runs at `far` of which nothing is recorded here, or whose machine was detached since, newest
 // first.
-Result<std::vector<run::HostedRun>> RunsToAdopt(Context& context, const Place& far);
+Result<std::vector<run::HostedRun>> RunsToAdopt(Context& context, Machine& far);
 
 struct AdoptRequest {
   std::string run_id;
@@ -34,7 +34,7 @@ enum class Adopted {
 // the id it was sent to: that id leads to `far` again (a record of its own, with the secrets), so
 // that everything that asks for the run's machine finds it. kNotFound: the machine has no such run.
 // kInvalid: another run has that id here.
-Result<Adopted> Adopt(Context& context, const Place& far, const AdoptRequest& request,
+Result<Adopted> Adopt(Context& context, Machine& far, const AdoptRequest& request,
                       Reporter& reporter);
 
 }  // namespace tenon::engine

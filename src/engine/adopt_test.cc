@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/temp_folder.h"
 #include "base/text.h"
+#include "engine/fake_machine.h"
 #include "engine/runs.h"
 #include "history/store.h"
 #include "journal/writer.h"
@@ -63,7 +64,6 @@ class AdoptTest : public testing::Test {
     context_.clock = &clock_;
     context_.version = "test";
     clock_.Advance(1'800'000'000'000'000 - clock_.NowUs());
-    far_ = Place{&host_, &launch_, &services_, run::Home(temp_ / "far"), nullptr};
   }
 
   run::RunSpec Spec(const std::string& id, int64_t number) {
@@ -83,7 +83,7 @@ class AdoptTest : public testing::Test {
   }
   // A run that ended over there.
   void RanThere(const run::RunSpec& spec) {
-    const run::RunFolder folder(far_.home, spec.id);
+    const run::RunFolder folder(far_.home(), spec.id);
     ASSERT_TRUE(MakeDirs(folder.path()).ok());
     ASSERT_TRUE(WriteFileAtomically(folder.spec(),
                                     json::Print(json::Object{{"spec", spec.ToJson()}}), 0644,
@@ -113,7 +113,7 @@ class AdoptTest : public testing::Test {
   launch::FakeLaunch launch_;
   launch::FakeServices services_{launch_};
   Context context_{run::Home(temp_ / "home")};
-  Place far_;
+  FakeMachine far_{context_, {&host_, &launch_, &services_, run::Home(temp_ / "far")}};
   Reporter silent_;
 };
 
@@ -167,7 +167,7 @@ TEST_F(AdoptTest, AnotherRunOfTheSameIdIsNotMixedWithIt) {
   RanThere(Spec(kId, 1));
   ASSERT_TRUE(Take(kId).ok());
   const run::RunSpec other = Spec(kId, 1);  // of another key
-  ASSERT_TRUE(RemoveTree(run::RunFolder(far_.home, kId).path()).ok());
+  ASSERT_TRUE(RemoveTree(run::RunFolder(far_.home(), kId).path()).ok());
   RanThere(other);
   EXPECT_EQ(Take(kId).error().kind, ErrorKind::kInvalid);
 }
@@ -182,7 +182,7 @@ TEST_F(AdoptTest, ARunThatIsNotThereAndNamesThatLeadOut) {
 }
 
 TEST_F(AdoptTest, ASpecThatIsNoneIsAnError) {
-  const run::RunFolder folder(far_.home, kId);
+  const run::RunFolder folder(far_.home(), kId);
   ASSERT_TRUE(MakeDirs(folder.path()).ok());
   for (const char* bad : {"", "[]", "{}", "{\"spec\": {}}", "{\"spec\": 3}"}) {
     ASSERT_TRUE(WriteFileAtomically(folder.spec(), bad, 0644, Durability::kProcess).ok());

@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "engine/fetch.h"
+#include "engine/machine.h"
 #include "journal/reader.h"
 #include "run/artifact_name.h"
 #include "run/layout.h"
@@ -251,10 +251,10 @@ Status ReadArtifact(Context& context, const journal::RunView& run, std::string_v
     const auto hash = Hash::FromHex(artifact.hash);
     TENON_EXPECT_PEER(hash.has_value(), "the record of " + artifact.path + " has no valid hash");
     TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
-    if (!run.spec.host.empty() && !objects->Has(*hash)) {
+    if (!objects->Has(*hash)) {
       Reporter silent;
-      TENON_TRY(const Place far, context.At(run.spec.host));
-      TENON_TRY_VOID(FetchObjects(context, far, {{*hash, artifact.size}}, artifact.path, silent));
+      TENON_TRY(Machine * machine, context.At(run.spec.host));
+      TENON_TRY_VOID(machine->runs().FetchObjects({{*hash, artifact.size}}, artifact.path, silent));
     }
     return objects->ReadTo(*hash, sink);
   }

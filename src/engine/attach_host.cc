@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "engine/reach.h"
+#include "engine/ssh_machine.h"
 #include "secrets/store.h"
 #include "transport/askpass.h"
 
@@ -80,8 +80,8 @@ std::string Login(const HostRecord& host) {
 }
 
 // Reaches the machine with secrets that are only on trial.
-Result<std::unique_ptr<Reached>> ReachOnTrial(Context& context, HostRecord host,
-                                              GivenSecrets* given) {
+Result<std::unique_ptr<SshMachine>> ReachOnTrial(Context& context, HostRecord host,
+                                                 GivenSecrets* given) {
   if (given->password) host.has_password = true;
   const bool pinned_before = Exists(PinFile(context.home, host.id));
   // Shared: the connection may ask again after we have returned.
@@ -91,13 +91,13 @@ Result<std::unique_ptr<Reached>> ReachOnTrial(Context& context, HostRecord host,
   // Over a connection that stands nobody is asked for a secret, so a wrong one would seem right.
   if (given->password || given->passphrase) shared.Disconnect();
   const bool stood = shared.Shared();
-  Result<std::unique_ptr<Reached>> reached = Unavailable("");
+  Result<std::unique_ptr<SshMachine>> reached = Unavailable("");
   {
     const TypedSecrets note(context, host, target.Shown(), typed);
     transport::SshSecrets secrets = SecretsFor(context, host);
     if (given->password) secrets.password = Given(*given->password);
     if (given->passphrase) secrets.passphrase = Given(*given->passphrase);
-    reached = ReachWith(context, host, std::move(secrets));
+    reached = SshMachine::Reach(context, host, std::move(secrets));
   }
   if (!reached.ok()) {
     if (!stood) shared.Disconnect();
@@ -133,8 +133,8 @@ Result<HostKey> LookAtHost(Context& context, const HostRecord& host, const std::
 
 Result<HostRecord> TryHost(Context& context, HostRecord host, GivenSecrets* secrets) {
   host.facts = {};  // asked anew
-  TENON_TRY(const std::unique_ptr<Reached> reached, ReachOnTrial(context, host, secrets));
-  HostRecord learned = reached->record;
+  TENON_TRY(const std::unique_ptr<SshMachine> reached, ReachOnTrial(context, host, secrets));
+  HostRecord learned = reached->known();
   learned.has_password = host.has_password || secrets->password.has_value();
   const std::string problem = json::DecodeBytes(json::GetString(learned.facts, "run_problem"));
   if (problem.empty()) return learned;
@@ -209,15 +209,14 @@ Result<KeyPair> MakeKeyPair(Context& context, const HostRecord& host) {
 Status InstallPublicKey(Context& context, HostRecord host, GivenSecrets* secrets,
                         const std::string& public_line) {
   host.identity_file.clear();  // the new one is not known there yet
-  TENON_TRY(const std::unique_ptr<Reached> reached, ReachOnTrial(context, host, secrets));
+  TENON_TRY(const std::unique_ptr<SshMachine> reached, ReachOnTrial(context, host, secrets));
   TENON_TRY(const CaptureResult done,
-            reached->host->Run({"/bin/sh", "-c", kInstallScript}, public_line + "\n", kInstallMs));
+            reached->host().Run({"/bin/sh", "-c", kInstallScript}, public_line + "\n", kInstallMs));
   if (done.status.AsShell() != 0) {
     return Unavailable("put the key into ~/.ssh/authorized_keys of " + Login(host) + ": " +
                        ForTerminal(Trim(done.err.substr(0, 300))));
   }
-  reached->host->Close();
-  reached->ssh->Disconnect();  // the next login is to be with the key
+  reached->Disconnect();  // the next login is to be with the key
   return {};
 }
 

@@ -7,7 +7,7 @@
 
 #include "engine/fetch.h"
 #include "engine/hosts.h"
-#include "engine/reach.h"
+#include "engine/machine.h"
 #include "engine/runs.h"
 
 namespace tenon::engine {
@@ -15,8 +15,7 @@ namespace {
 
 class HostCleaner {
  public:
-  HostCleaner(Context& context, const Place& far, const CleanHostOptions& options,
-              Reporter& reporter)
+  HostCleaner(Context& context, Machine& far, const CleanHostOptions& options, Reporter& reporter)
       : context_(context), far_(far), options_(options), reporter_(reporter) {}
 
   Result<HostCleaned> Run() {
@@ -36,7 +35,7 @@ class HostCleaner {
     if (options_.environments) {
       TENON_TRY(cleaned.environments, RemoveEnvironments());
     }
-    TENON_TRY(cleaned.hosted, far_.services->Hosted(request));
+    TENON_TRY(cleaned.hosted, far_.services().Hosted(request));
     std::set<std::string> told;
     for (const run::Kept& one : cleaned.hosted.kept) told.insert(one.name);
     for (run::Kept& one : kept_) {
@@ -48,7 +47,7 @@ class HostCleaner {
  private:
   // Those of which everything is here, after fetching what is not.
   Result<std::vector<std::string>> SafeToRemove() {
-    TENON_TRY(const run::HostedAnswer there, far_.services->Hosted({}));
+    TENON_TRY(const run::HostedAnswer there, far_.services().Hosted({}));
     std::vector<std::string> safe;
     for (const run::HostedRun& run : there.runs) {
       if (run.alive) continue;
@@ -70,7 +69,7 @@ class HostCleaner {
     if (!spec.ok() || !*spec || !IsReached((*spec)->host)) {
       return "this client does not know it, and another one may not have fetched it; `tenon runs "
              "fetch -t " +
-             far_.far->record.target + " " + id + "` takes it over, --force removes it";
+             far_.known().target + " " + id + "` takes it over, --force removes it";
     }
     if (OutputsFetched(context_, id)) return Secured(id);
     if (options_.dry_run || !old) return std::nullopt;
@@ -91,8 +90,7 @@ class HostCleaner {
 
   // A machine may be attached under several names; each of them leads to its runs.
   bool IsReached(const std::string& host_id) const {
-    return host_id == far_.far->record.id ||
-           (!host_id.empty() && !IsDetached(context_.home, host_id));
+    return host_id == far_.known().id || (!host_id.empty() && !IsDetached(context_.home, host_id));
   }
 
   std::optional<std::string> Secured(const std::string& id) {
@@ -104,9 +102,9 @@ class HostCleaner {
 
   // Those of our runs that are over, kept ones too; of others' what nobody wanted to keep.
   Result<run::SweepAnswer> SweepContainers(const run::HostedRequest& request) {
-    if (!request.only) return far_.services->Sweep({{}, /*all=*/true, options_.dry_run});
-    TENON_TRY(auto ours, far_.services->Sweep({*request.only, /*all=*/false, options_.dry_run}));
-    TENON_TRY(auto rest, far_.services->Sweep({{}, /*all=*/true, options_.dry_run, true}));
+    if (!request.only) return far_.services().Sweep({{}, /*all=*/true, options_.dry_run});
+    TENON_TRY(auto ours, far_.services().Sweep({*request.only, /*all=*/false, options_.dry_run}));
+    TENON_TRY(auto rest, far_.services().Sweep({{}, /*all=*/true, options_.dry_run, true}));
     for (std::string& name : rest.removed) {
       if (std::count(ours.removed.begin(), ours.removed.end(), name) == 0) {
         ours.removed.push_back(std::move(name));
@@ -117,17 +115,17 @@ class HostCleaner {
   }
 
   Result<run::EnvironmentsAnswer> RemoveEnvironments() {
-    TENON_TRY(const auto listed, far_.services->Environments({}));
+    TENON_TRY(const auto listed, far_.services().Environments({}));
     run::EnvironmentsRequest remove;
     remove.dry_run = options_.dry_run;
     for (const run::ListedEnvironment& one : listed.environments) {
       remove.remove.push_back(one.record.ready.key);
     }
-    return far_.services->Environments(remove);
+    return far_.services().Environments(remove);
   }
 
   Context& context_;
-  const Place& far_;
+  Machine& far_;
   const CleanHostOptions& options_;
   Reporter& reporter_;
   std::vector<run::Kept> kept_;
@@ -135,7 +133,7 @@ class HostCleaner {
 
 }  // namespace
 
-Result<HostCleaned> CleanHost(Context& context, const Place& far, const CleanHostOptions& options,
+Result<HostCleaned> CleanHost(Context& context, Machine& far, const CleanHostOptions& options,
                               Reporter& reporter) {
   return HostCleaner(context, far, options, reporter).Run();
 }

@@ -28,7 +28,7 @@ struct HostCleaned {
 // outputs are fetched; where that fails it stays, and so do runs that this home does not know:
 // another client may not have fetched them. What stays is named with the reason. `force` removes
 // them all the same, and names them; a run that goes on is never touched.
-Result<HostCleaned> CleanHost(Context& context, const Place& far, const CleanHostOptions& options,
+Result<HostCleaned> CleanHost(Context& context, Machine& far, const CleanHostOptions& options,
                               Reporter& reporter);
 
 }  // namespace tenon::engine

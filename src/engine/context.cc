@@ -7,8 +7,9 @@
 #include "base/file.h"
 #include "base/private_file.h"
 #include "base/text.h"
+#include "engine/local_machine.h"
 #include "engine/private_home.h"
-#include "engine/reach.h"
+#include "engine/ssh_machine.h"
 #include "launch/direct_launch.h"
 #include "launch/embedded_runner.h"
 #include "launch/runner_services.h"
@@ -32,15 +33,15 @@ Result<history::HistoryStore*> Context::History() {
 Context::Context(run::Home where) : home(std::move(where)) {}
 Context::~Context() = default;
 
-Result<Place> Context::At(const std::string& host_id) {
-  if (host_id.empty()) return Place{host, launch, services, home, nullptr};
-  auto& found = reached[host_id];
-  if (!found) {
+Result<Machine*> Context::At(const std::string& host_id) {
+  auto& found = machines[host_id];
+  if (!found && host_id.empty()) {
+    found = std::make_unique<LocalMachine>(*this);
+  } else if (!found) {
     TENON_TRY(const HostRecord record, ReadHost(home, host_id));
-    TENON_TRY(found, Reach(*this, record));
+    TENON_TRY(found, SshMachine::Reach(*this, record, SecretsFor(*this, record)));
   }
-  return Place{found->host.get(), found->launch.get(), found->services.get(), found->home,
-               found.get()};
+  return found.get();
 }
 
 Result<snapshot::ObjectStore*> Context::Objects() {

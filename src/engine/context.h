@@ -21,16 +21,7 @@
 
 namespace tenon::engine {
 
-struct Reached;
-
-// Where a run goes on: a host, a launch on it, what else it does for us, and the Tenon home there.
-struct Place {
-  transport::Host* host = nullptr;
-  launch::Launch* launch = nullptr;
-  launch::HostServices* services = nullptr;
-  run::Home home{""};
-  Reached* far = nullptr;  // of another machine; nullptr: this one
-};
+class Machine;
 
 // What every engine function works with. Made once per program; the pointers outlive the calls.
 struct Context {
@@ -38,6 +29,7 @@ struct Context {
   ~Context();
 
   run::Home home;
+  // What this machine is made of.
   transport::Host* host = nullptr;
   launch::Launch* launch = nullptr;
   launch::HostServices* services = nullptr;
@@ -47,9 +39,10 @@ struct Context {
   // answer. Empty: nobody is there to ask.
   std::function<std::optional<std::string>(const std::string& prompt)> ask_user;
 
-  // The place of a host by its id (engine/hosts.h); "" is this machine. Nothing is contacted that
-  // was reached before; a machine that was not is asked who it is. kNotFound: no such host.
-  Result<Place> At(const std::string& host_id);
+  // A machine by its id (engine/hosts.h); "" is this one. Lives as long as this object, and a
+  // repeat gives the same. Nothing is contacted that was reached before; a machine that was not is
+  // asked who it is. kNotFound: no such host.
+  Result<Machine*> At(const std::string& host_id);
 
   // Opened when first asked for. A history that cannot be opened is an Error each time.
   Result<history::HistoryStore*> History();
@@ -65,7 +58,7 @@ struct Context {
   std::unique_ptr<history::HistoryStore> history_store;
   std::unique_ptr<snapshot::ObjectStore> object_store;
   std::string client_id;
-  std::map<std::string, std::unique_ptr<Reached>> reached;  // by id
+  std::map<std::string, std::unique_ptr<Machine>> machines;  // by id
   std::future<void> indexing;  // of the run that was submitted last, beside everything else
 };
 

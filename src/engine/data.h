@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files between this machine and the one where runs are: data sets of a project in its shared
 // folder, and copies of single files and folders. docs/runner.md § serve has the words,
-// snapshot/data_folder.h what lies where. Without a far machine the same happens on this disk.
+// snapshot/data_folder.h what lies where, engine/machine_files.h what a machine does.
 //
 // What was cut off goes on where it stopped, also in the next call. No file is seen half-written.
 #ifndef TENON_ENGINE_DATA_H_
@@ -13,6 +13,8 @@
 
 #include "base/result.h"
 #include "engine/context.h"
+#include "engine/machine.h"
+#include "engine/machine_files.h"
 #include "engine/reporter.h"
 #include "snapshot/data_scan.h"
 #include "snapshot/data_set.h"
@@ -30,53 +32,36 @@ using snapshot::kCopyState;
 Result<DataScan> ScanHere(Context& context, const std::string& path, Reporter& reporter,
                           bool stays_here = false);
 
-struct Moved {
-  std::string fingerprint;
-  uint64_t files = 0, bytes = 0;            // all of them
-  uint64_t sent_files = 0, sent_bytes = 0;  // of these, what had to go over
-  uint64_t removed = 0;                     // files that a data set does not have any more
-};
+// Tells that these were passed over.
+void TellLeftOut(const std::vector<std::string>& paths, Reporter& reporter);
 
 // ---- data sets. `shared` may begin with `~`.
 
-// Makes the data set `name` at `place` hold what was scanned, and nothing else of earlier puts.
+// Makes the data set `name` on `machine` hold what was scanned, and nothing else of earlier puts.
 // A lost link: tried again a few times. kUnavailable: somebody else changes it, or the machine
 // cannot be reached.
-Result<Moved> PutData(Context& context, const Place& place, const std::string& shared,
-                      const std::string& name, const DataScan& data, Reporter& reporter);
-
-struct DataThere {
-  std::string shared;  // without `~`
-  std::vector<DataHeader> sets;
-};
-Result<DataThere> ListData(Context& context, const Place& place, const std::string& shared);
+Result<Moved> PutData(Machine& machine, const std::string& shared, const std::string& name,
+                      const DataScan& data, Reporter& reporter);
 
 // Brings a data set into a folder here, which is made. Other files there stay. kUnavailable: it is
 // not whole there.
-Result<Moved> GetData(Context& context, const Place& place, const std::string& shared,
-                      const std::string& name, const std::string& to, Reporter& reporter);
+Result<Moved> GetData(Machine& machine, const std::string& shared, const std::string& name,
+                      const std::string& to, Reporter& reporter);
 
-struct RemovedData {
-  uint64_t files = 0;
-  bool others_left = false;  // the folder has files that no put has brought
-};
-Result<RemovedData> RemoveData(Context& context, const Place& place, const std::string& shared,
+Result<RemovedData> RemoveData(Machine& machine, const std::string& shared,
                                const std::string& name);
 
-// ---- copies. Paths at `place` are absolute, or below the user's home there.
+// ---- copies. Paths on `machine` are absolute, or below the user's home there.
 
-enum class PathKind { kNone, kFile, kFolder };
-Result<PathKind> KindOf(Context& context, const Place& place, const std::string& path);
+// Copies what was scanned here into a folder on `machine`: a single file under the path `as` in it,
+// a folder's files below the path `as`, "" = in the folder itself. kInvalid: a path that leads out.
+Result<Moved> CopyThere(Machine& machine, const DataScan& data, const std::string& folder,
+                        const std::string& as, Reporter& reporter);
 
-// Copies what was scanned here into a folder at `place`: a single file under the path `as` in it, a
-// folder's files below the path `as`, "" = in the folder itself. kInvalid: a path that leads out.
-Result<Moved> CopyThere(Context& context, const Place& place, const DataScan& data,
-                        const std::string& folder, const std::string& as, Reporter& reporter);
-
-// Copies a file or folder at `place` to `to` here. `into_folder`: `to` is a folder for it, else the
-// name it gets.
-Result<Moved> CopyHere(Context& context, const Place& place, const std::string& path,
-                       const std::string& to, bool into_folder, Reporter& reporter);
+// Copies a file or folder on `machine` to `to` here. `into_folder`: `to` is a folder for it, else
+// the name it gets.
+Result<Moved> CopyHere(Machine& machine, const std::string& path, const std::string& to,
+                       bool into_folder, Reporter& reporter);
 
 }  // namespace tenon::engine
 

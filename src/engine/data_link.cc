@@ -81,9 +81,14 @@ Result<Frame> AnswerTo(transport::FrameLink& link, int64_t timeout_us, Reporter&
   }
 }
 
-Result<Moved> SendOver(const Place& place, const json::Object& begin, const DataScan& data,
+Error NotWhole(const std::string& name) {
+  return Unavailable("the data set " + name + " is not whole there: a put was broken off")
+      .WithHint("put it again; what has come is not sent twice");
+}
+
+Result<Moved> SendOver(Machine& machine, const json::Object& begin, const DataScan& data,
                        Reporter& reporter, bool* refused) {
-  transport::FrameLink& link = *place.host->frames();
+  transport::FrameLink& link = *machine.host().frames();
   TENON_TRY_VOID(link.Send(begin, snapshot::PackDataText(data.set.ToText())));
   TENON_TRY(const Frame begun, AnswerTo(link, kDataLongUs, reporter));
   TENON_TRY(const std::string text, snapshot::UnpackDataText(begun.body));
@@ -125,13 +130,13 @@ Result<Moved> SendHere(Context& context, const snapshot::DataPlace& to, const Da
   return moved;
 }
 
-Result<Moved> FetchOver(Context& context, const Place& place, const json::Object& get,
+Result<Moved> FetchOver(Context& context, Machine& machine, const json::Object& get,
                         const snapshot::DataPlace& to, DataSet set, Reporter& reporter,
                         bool* refused) {
   TENON_TRY(const auto receiver, BeginHere(to, std::move(set), reporter));
   Meter meter(reporter, "fetching data", receiver->set(), receiver->lacks());
   Moved moved = Described(receiver->set(), receiver->lacks().size(), meter.total());
-  transport::FrameLink& link = *place.host->frames();
+  transport::FrameLink& link = *machine.host().frames();
   bool more = !receiver->lacks().empty();
   // What may still come: bytes, and pieces without any, of empty files. A machine that sends more
   // does not come to an end.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How files of a set go over a link, or from one place on this disk to another. For data.cc.
+// How files of a set go over a link, or from one place on this disk to another. For far_files.cc
+// and own_files.cc.
 #ifndef TENON_ENGINE_DATA_LINK_H_
 #define TENON_ENGINE_DATA_LINK_H_
 
@@ -12,7 +13,7 @@
 
 #include "engine/context.h"
 #include "engine/data.h"
-#include "engine/reach.h"
+#include "engine/machine.h"
 #include "engine/reporter.h"
 #include "snapshot/data_folder.h"
 #include "snapshot/data_pieces.h"
@@ -28,27 +29,30 @@ Result<Frame> AnswerTo(transport::FrameLink& link, int64_t timeout_us, Reporter&
 
 // Everything that was scanned, to the receiver that `begin` asks for. `refused`: the other side has
 // said no, so that trying again would not help.
-Result<Moved> SendOver(const Place& place, const json::Object& begin, const DataScan& data,
+Result<Moved> SendOver(Machine& machine, const json::Object& begin, const DataScan& data,
                        Reporter& reporter, bool* refused);
 // The same on this disk.
 Result<Moved> SendHere(Context& context, const snapshot::DataPlace& to, const DataScan& data,
                        Reporter& reporter);
 
 // What a receiver here lacks of a set, from the one that `get` asks.
-Result<Moved> FetchOver(Context& context, const Place& place, const json::Object& get,
+Result<Moved> FetchOver(Context& context, Machine& machine, const json::Object& get,
                         const snapshot::DataPlace& to, snapshot::DataSet set, Reporter& reporter,
                         bool* refused);
 
+// What to say of a data set of which a put was broken off.
+Error NotWhole(const std::string& name);
+
 // Does it, and after a lost link again: what has come does not come twice.
 template <typename Work>
-Result<Moved> WithRetries(const Place& place, Reporter& reporter, const Work& work) {
+Result<Moved> WithRetries(Machine& machine, Reporter& reporter, const Work& work) {
   constexpr int kTries = 4;
   constexpr int kPauseUs = 1'000'000;
   for (int tries = 1;; ++tries) {
     bool refused = false;
     Result<Moved> result = work(&refused);
     const bool again = !result.ok() && !refused && result.error().kind == ErrorKind::kUnavailable &&
-                       place.far->host->fd() < 0 && place.far->host->has_heard() && tries < kTries;
+                       !machine.link().stands && machine.link().heard && tries < kTries;
     if (!again) {
       if (tries > 1 && result.ok()) reporter.OnLink(0, "");
       return result;

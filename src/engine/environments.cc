@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/follow.h"
+#include "engine/machine.h"
 
 namespace tenon::engine {
 namespace {
@@ -99,9 +100,9 @@ Result<const run::ListedEnvironment*> FindEnvironment(
 
 Result<run::EnvironmentsAnswer> RemoveEnvironments(Context& context, std::vector<std::string> keys,
                                                    bool dry_run, const std::string& host) {
-  if (host.empty() && !Exists(context.home.root())) return run::EnvironmentsAnswer();
-  TENON_TRY(const Place place, context.At(host));
-  return place.services->Environments({std::move(keys), dry_run});
+  TENON_TRY(Machine * machine, context.At(host));
+  if (!machine->MayHave(machine->home().root())) return run::EnvironmentsAnswer();
+  return machine->services().Environments({std::move(keys), dry_run});
 }
 
 Result<PreparedEnvironment> PrepareEnvironment(Context& context, SubmitRequest request,

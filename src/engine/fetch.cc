@@ -38,7 +38,7 @@ int64_t LengthOfCopy(const run::RunFolder& folder, std::string_view segment) {
 }
 
 // One request and its stream.
-Result<uint64_t> FetchSome(const Place& far, snapshot::ObjectReceiver& receiver,
+Result<uint64_t> FetchSome(Machine& far, snapshot::ObjectReceiver& receiver,
                            std::span<const WantedObject> wanted,
                            const std::function<void(uint64_t)>& on_bytes) {
   json::Array wants;
@@ -49,9 +49,9 @@ Result<uint64_t> FetchSome(const Place& far, snapshot::ObjectReceiver& receiver,
     wants.push_back(json::Object{
         {"hash", one.hash.Hex()}, {"size", one.size}, {"offset", there <= one.size ? there : 0}});
   }
-  transport::FrameLink& link = *far.host->frames();
+  transport::FrameLink& link = *far.host().frames();
   TENON_TRY_VOID(link.Send(
-      {{"op", "get"}, {"home", json::EncodeBytes(far.home.root())}, {"wants", std::move(wants)}},
+      {{"op", "get"}, {"home", json::EncodeBytes(far.home().root())}, {"wants", std::move(wants)}},
       {}));
   uint64_t bytes = 0;
   for (;;) {
@@ -88,7 +88,7 @@ Result<journal::RunView> ReadRun(Context& context, const std::string& run_id) {
 
 }  // namespace
 
-Result<uint64_t> FetchObjects(Context& context, const Place& far,
+Result<uint64_t> FetchObjects(Context& context, Machine& far,
                               const std::vector<WantedObject>& wanted, std::string_view what,
                               Reporter& reporter) {
   TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
@@ -111,7 +111,7 @@ Result<uint64_t> FetchObjects(Context& context, const Place& far,
   return done;
 }
 
-Result<uint64_t> FetchTree(Context& context, const Place& far, const std::string& root,
+Result<uint64_t> FetchTree(Context& context, Machine& far, const std::string& root,
                            std::string_view what, Reporter& reporter) {
   const auto top = Hash::FromHex(root);
   TENON_EXPECT_PEER(top.has_value(), "the tree has no valid hash");
@@ -158,9 +158,8 @@ bool OutputsFetched(const Context& context, const std::string& run_id) {
   });
 }
 
-Status FetchOutputs(Context& context, const Place& far, const std::string& run_id,
-                    Reporter& reporter) {
-  if (far.far == nullptr || OutputsFetched(context, run_id)) return {};
+Status FetchOutputs(Context& context, Machine& far, const std::string& run_id, Reporter& reporter) {
+  if (OutputsFetched(context, run_id)) return {};
   TENON_TRY(const journal::RunView run, ReadRun(context, run_id));
   if (!run::IsFinal(run.state) || run.end->never_started) return {};
   std::vector<WantedObject> wanted;

@@ -9,33 +9,26 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "engine/context.h"
+#include "engine/machine.h"
 #include "engine/reporter.h"
 #include "journal/fold.h"
 
 namespace tenon::engine {
 
-struct WantedObject {
-  Hash hash;
-  uint64_t size = 0;
-  bool node = false;  // of a tree; its size is not known
-};
-
 // Brings objects of a far home into our store; those that are here already are not asked for, and
 // a large one that was cut off goes on where it stopped. `what` names the work for OnProgress.
 // Returns how many bytes came. kCorrupt, and the end of the conversation: the machine sends
 // something else than was asked for, or says that it has sent what it has not.
-Result<uint64_t> FetchObjects(Context& context, const Place& far,
+Result<uint64_t> FetchObjects(Context& context, Machine& far,
                               const std::vector<WantedObject>& wanted, std::string_view what,
                               Reporter& reporter);
 // A whole tree, by its root (hex).
-Result<uint64_t> FetchTree(Context& context, const Place& far, const std::string& root,
+Result<uint64_t> FetchTree(Context& context, Machine& far, const std::string& root,
                            std::string_view what, Reporter& reporter);
 
 // The outputs of a far run that is over: all that its journal (the copy here) names. Done once: a
-// mark in the run's folder says so, unless the machine has outputs that it could not collect. A run
-// of this machine has them already.
-Status FetchOutputs(Context& context, const Place& far, const std::string& run_id,
-                    Reporter& reporter);
+// mark in the run's folder says so, unless the machine has outputs that it could not collect.
+Status FetchOutputs(Context& context, Machine& far, const std::string& run_id, Reporter& reporter);
 bool OutputsFetched(const Context& context, const std::string& run_id);
 // Sets that mark, also for a run whose outputs are lost.
 Status MarkFetched(const Context& context, const std::string& run_id);

@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <span>
 
-#include "base/durable.h"
 #include "base/file.h"
 #include "engine/fetch.h"
-#include "engine/mirror.h"
-#include "engine/reach.h"
+#include "engine/machine.h"
 #include "engine/runs.h"
 #include "run/layout.h"
 
@@ -25,7 +24,6 @@ constexpr int64_t kWaitUs = 250'000;
 // How long the rest of a run that is over is waited for when another process of ours copies it.
 constexpr int kOthersLooks = 100;
 constexpr useconds_t kOthersPauseUs = 100'000;
-constexpr int64_t kRunnerEveryUs = 2'000'000;
 
 // Passes one record on. An end is only kept: the other segments may have something to say before.
 // One that can't be understood costs itself alone.
@@ -149,8 +147,9 @@ journal::Cursor PlaceOf(const journal::Place& place, std::string_view segment) {
 // time, and stops when told to.
 class Patience {
  public:
-  Patience(const Context& context, const FollowOptions& options, Reporter& reporter)
-      : context_(context), options_(options), reporter_(reporter), heard_us_(Now()) {}
+  Patience(const Context& context, const FollowOptions& options, const RunFeed& feed,
+           Reporter& reporter)
+      : context_(context), options_(options), feed_(feed), reporter_(reporter), heard_us_(Now()) {}
 
   bool Stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
   // The link is there; nothing came over it for that long.
@@ -168,7 +167,7 @@ class Patience {
   }
   // The link broke. Waits before the next try; an Error that waiting does not mend is returned.
   Status Broken(Error error) {
-    if (error.kind != ErrorKind::kUnavailable) return error;
+    if (!feed_.MayMend(error)) return error;
     told_ = true;
     broken_us_ = Now();
     reporter_.OnLink(Now() - heard_us_, error.message);
@@ -198,6 +197,7 @@ class Patience {
 
   const Context& context_;
   const FollowOptions& options_;
+  const RunFeed& feed_;
   Reporter& reporter_;
   int64_t heard_us_;
   int64_t broken_us_ = 0;
@@ -209,12 +209,12 @@ class Patience {
 class StopWatch {
  public:
   StopWatch(const std::string& run_id, Reporter& reporter) : run_id_(run_id), reporter_(reporter) {}
-  void Look(const std::optional<Mirror::Stopped>& stopped, const std::string& where) {
+  void Look(const std::optional<RunFeed::Stopped>& stopped) {
     if (stopped == told_) return;
     const bool here = stopped ? stopped->here : told_->here;
     told_ = stopped;
     if (stopped) {
-      reporter_.OnStuck(StoppedNotice(run_id_, *stopped, where));
+      reporter_.OnStuck(StoppedNotice(run_id_, *stopped));
     } else {
       reporter_.OnStuck({run::Level::kInfo,
                          here ? "the process that copies its journal goes on"
@@ -226,43 +226,29 @@ class StopWatch {
  private:
   const std::string& run_id_;
   Reporter& reporter_;
-  std::optional<Mirror::Stopped> told_;
+  std::optional<RunFeed::Stopped> told_;
 };
 
-// One run being followed, wherever it is: what is reported is read from our own run folder, into
-// which the journal of a far run is copied as it grows.
+// One run being followed, wherever it is: what is reported is read from our own run folder, which
+// the run's feed fills.
 class Follower {
  public:
   // `own_script`: it may have a segment of the script's own.
-  Follower(Context& context, const std::string& run_id, const FollowOptions& options, Place place,
-           bool own_script, Reporter& reporter)
+  Follower(Context& context, const std::string& run_id, const FollowOptions& options,
+           Machine& machine, bool own_script, Reporter& reporter)
       : context_(context),
         run_id_(run_id),
         options_(options),
-        place_(std::move(place)),
+        machine_(machine),
         own_script_(own_script),
         reporter_(reporter),
-        patience_(context, options, reporter),
+        feed_(machine.runs().Feed(run_id, Sink())),
+        patience_(context, options, *feed_, reporter),
         host_(context, run::RunFolder(context.home, run_id).host_segment(),
               PlaceOf(options.after, run::kHostSegment)),
         script_(context, run::RunFolder(context.home, run_id).script_segment(),
                 PlaceOf(options.after, run::kScriptSegment)),
-        stop_watch_(run_id_, reporter),
-        looked_us_(context.clock->MonotonicUs()) {
-    if (place_.far == nullptr) return;
-    const auto take = [this](std::string_view segment, journal::Cursor before, auto records,
-                             journal::Cursor after) -> Status {
-      if (segment == run::kHostSegment) {
-        return host_.Take(before, records, after, reporter_, &end_);
-      }
-      std::optional<run::End> not_here;
-      return script_.Take(before, records, after, reporter_, &not_here);
-    };
-    mirror_.emplace(context, place_, run_id, take, [this] {
-      host_.BeginAnew();
-      script_.BeginAnew();
-    });
-  }
+        stop_watch_(run_id_, reporter) {}
 
   Result<Followed> Run() {
     while (!ended_) {
@@ -274,9 +260,8 @@ class Follower {
       }
       if (patience_.Stopped()) break;
       if (grew || script_grew) continue;
-      if (!options_.wait && !mirror_) break;
-      if (!options_.wait && mirror_->CaughtUp()) break;
-      TENON_TRY_VOID(mirror_ ? WaitFar() : WaitHere());
+      if (!options_.wait && feed_->CaughtUp()) break;
+      TENON_TRY_VOID(Wait());
     }
     Followed followed{end_, options_.after};
     followed.place[std::string(run::kHostSegment)] = host_.cursor();
@@ -285,6 +270,29 @@ class Follower {
   }
 
  private:
+  // Called by the feed later, when all members are there.
+  FeedSink Sink() {
+    FeedSink sink;
+    sink.on_records = [this](std::string_view segment, journal::Cursor before, auto records,
+                             journal::Cursor after) -> Status {
+      if (segment == run::kHostSegment) {
+        return host_.Take(before, records, after, reporter_, &end_);
+      }
+      std::optional<run::End> not_here;
+      return script_.Take(before, records, after, reporter_, &not_here);
+    };
+    sink.on_cut = [this] {
+      host_.BeginAnew();
+      script_.BeginAnew();
+    };
+    sink.read = [this] {
+      std::vector<transport::KnownLength> read = {host_.Known()};
+      if (script_.seen()) read.push_back(script_.Known());
+      return read;
+    };
+    return sink;
+  }
+
   Result<bool> ReadScript() {
     std::optional<run::End> not_here;
     return script_.ReadOn(reporter_, &not_here);
@@ -293,19 +301,12 @@ class Follower {
   // Whoever wrote the end has waited for the script's segment to be complete.
   Status Conclude(const run::End& end) {
     // Without a segment of the script's own the end is the last of all.
-    const bool whole = !mirror_ || !own_script_ || TakeRest();
+    const bool whole = !own_script_ || TakeRest();
     for (bool more = true; more;) {
       TENON_TRY(more, ReadScript());
     }
-    if (mirror_ && whole) TENON_TRY_VOID(FetchOrSay());
-    // The runner waits for the disk after it has written the end; we tell it after that. A disk
-    // that can't is the runner's to complain of.
-    if (!mirror_ && options_.wait) {
-      const std::string segment = run::RunFolder(context_.home, run_id_).host_segment();
-      if (auto file = OpenFile(segment, O_RDONLY); file.ok()) {
-        (void)DurableFdatasync(file->get());
-      }
-    }
+    if (whole) TENON_TRY_VOID(FetchOrSay());
+    if (options_.wait) feed_->AwaitDisk();
     reporter_.OnEnd(end);
     return {};
   }
@@ -322,7 +323,7 @@ class Follower {
     const auto taken = Try([&]() -> Status {
       for (int looks = 0; !whole && looks < kOthersLooks && !patience_.Stopped(); ++looks) {
         if (looks > 0) ::usleep(kOthersPauseUs);
-        TENON_TRY(whole, mirror_->TakeRest());
+        TENON_TRY(whole, feed_->TakeRest());
       }
       return {};
     });
@@ -337,9 +338,9 @@ class Follower {
 
   Status FetchOrSay() {
     auto fetched = Try([&]() -> Status {
-      TENON_TRY_VOID(mirror_->Stop());
-      auto done = FetchOutputs(context_, place_, run_id_, reporter_);
-      if (done.ok() || place_.far->host->fd() < 0) return done;
+      TENON_TRY_VOID(feed_->Stop());
+      auto done = machine_.runs().FetchOutputs(run_id_, reporter_);
+      if (done.ok() || !machine_.link().stands) return done;
       Error error = std::move(done).error();
       // The link stands: a disk that is full, there or here, does not mend by waiting.
       if (error.kind == ErrorKind::kUnavailable) error.kind = ErrorKind::kDenied;
@@ -352,30 +353,8 @@ class Follower {
     return {};
   }
 
-  Status WaitHere() {
-    std::vector<transport::KnownLength> growing = {host_.Known()};
-    if (script_.seen()) growing.push_back(script_.Known());
-    auto waited = context_.host->WaitForGrowth(growing, kWaitUs);
-    if (!waited.ok() && waited.error().kind != ErrorKind::kNotFound)
-      return std::move(waited).error();
-    // A runner that is alive holds its lock. Without one, what is there now is all there will be.
-    auto alive = context_.host->IsLocked(host_.path());
-    if (alive.ok() && *alive) LookAtRunner();
-    if ((alive.ok() && *alive) || host_.HasMore()) return {};
-    return RecoverIt();
-  }
-
-  // Who holds a lock is told by the kernel, which may take it ten milliseconds: not before a runner
-  // has been silent for a while.
-  void LookAtRunner() {
-    const int64_t now = context_.clock->MonotonicUs();
-    if (now - looked_us_ < kRunnerEveryUs) return;
-    looked_us_ = now;
-    stop_watch_.Look(StoppedRunner(host_.path()), "");
-  }
-
-  Status WaitFar() {
-    auto heard = mirror_->Wait(kWaitUs);
+  Status Wait() {
+    auto heard = feed_->Wait(kWaitUs);
     if (!heard.ok() && !options_.wait) {
       ended_ = !end_;
       reporter_.OnNotice({run::Level::kWarning,
@@ -384,28 +363,28 @@ class Follower {
       return {};
     }
     if (!heard.ok()) return patience_.Broken(std::move(heard).error());
-    patience_.Heard(mirror_->SilentUs());
-    stop_watch_.Look(mirror_->stopped(), place_.host->Describe());
-    if (*heard == Mirror::Heard::kUnknown) {
+    patience_.Heard(feed_->SilentUs());
+    stop_watch_.Look(feed_->stopped());
+    if (*heard == RunFeed::Heard::kUnknown) {
       return NotFound("the host has no run " + run_id_)
           .WithHint("it was never started there, or what the host kept of it was removed");
     }
-    if (*heard != Mirror::Heard::kEnded) return {};
+    if (*heard != RunFeed::Heard::kEnded) return {};
     return patience_.Until([&]() -> Status {
-      TENON_TRY_VOID(mirror_->Stop());
+      TENON_TRY_VOID(feed_->Stop());
       return RecoverIt();
     });
   }
 
   Status RecoverIt() {
-    const auto found = place_.launch->Recover(run_id_);
-    if (!found.ok() && found.error().kind == ErrorKind::kNotFound && mirror_) {
-      return LostThere(place_, run_id_);
+    const auto found = machine_.launch().Recover(run_id_);
+    if (!found.ok() && found.error().kind == ErrorKind::kNotFound) {
+      return machine_.runs().LostRun(run_id_, found.error());
     }
     if (!found.ok()) return found.error();
     if (!run::IsFinal(found->state)) return {};
     // Somebody else, or we before the link broke, may have written the end meanwhile.
-    if (mirror_) TENON_TRY_VOID(mirror_->CatchUp());
+    TENON_TRY_VOID(feed_->CatchUp());
     // Nothing more: it had ended before `after`.
     ended_ = !end_ && !host_.HasMore();
     return {};
@@ -414,16 +393,15 @@ class Follower {
   Context& context_;
   const std::string& run_id_;
   const FollowOptions& options_;
-  Place place_;
+  Machine& machine_;
   const bool own_script_;
   Reporter& reporter_;
+  std::unique_ptr<RunFeed> feed_;
   Patience patience_;
   Tail host_, script_;
-  std::optional<Mirror> mirror_;
   std::optional<run::End> end_;
   bool ended_ = false;  // without one
   StopWatch stop_watch_;
-  int64_t looked_us_;  // when LookAtRunner() last did, or could have
 };
 
 }  // namespace
@@ -434,16 +412,16 @@ Result<Followed> Follow(Context& context, const std::string& run_id, const Follo
   const std::string host = spec ? spec->host : std::string();
   const bool own_script = !spec || spec->executor != run::ExecutorKind::kProcess;
   // Of a run that is over everything is here, also when its machine is long gone.
-  auto place = context.At(OutputsFetched(context, run_id) ? "" : host);
-  const bool detached = !place.ok() && place.error().kind == ErrorKind::kNotFound;
+  auto machine = context.At(OutputsFetched(context, run_id) ? "" : host);
+  const bool detached = !machine.ok() && machine.error().kind == ErrorKind::kNotFound;
   if (detached && !options.wait) {
     reporter.OnNotice({run::Level::kWarning,
-                       place.error().message + "; this is what was last heard",
-                       place.error().hint});
-    place = context.At("");
+                       machine.error().message + "; this is what was last heard",
+                       machine.error().hint});
+    machine = context.At("");
   }
-  if (!place.ok()) return std::move(place).error();
-  return Follower(context, run_id, options, *std::move(place), own_script, reporter).Run();
+  if (!machine.ok()) return std::move(machine).error();
+  return Follower(context, run_id, options, **machine, own_script, reporter).Run();
 }
 
 }  // namespace tenon::engine

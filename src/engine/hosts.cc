@@ -180,6 +180,19 @@ Status UpdateHost(const run::Home& home, const std::string& id,
   return IsNoNews(before, host) ? Status() : Put(home, std::move(host));
 }
 
+Environment LoginEnvironment(const HostRecord& host) {
+  Environment environment;
+  if (const json::Object* told = json::GetObject(host.facts, "login_environment")) {
+    for (const auto& [name, value] : *told) {
+      if (value.is_string()) {
+        environment[json::DecodeBytes(name)] =
+            json::DecodeBytes(std::string_view(value.get_string()));
+      }
+    }
+  }
+  return environment;
+}
+
 void NoteUser(HostRecord* host) { AddUser(host, {host->project_root, host->target}); }
 
 void NoteHeard(const run::Home& home, const std::string& id, int64_t now_us) {

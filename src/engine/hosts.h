@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/process.h"
 #include "base/result.h"
 #include "run/layout.h"
 #include "transport/ssh.h"
@@ -60,6 +61,8 @@ Status WriteHost(const run::Home& home, const HostRecord& host);
 // Reads, lets `change` work on it, writes, all under a lock. A host that is not there is kNotFound.
 Status UpdateHost(const run::Home& home, const std::string& id,
                   const std::function<void(HostRecord&)>& change);
+// The environment a script begins with on that machine: that of a login there.
+Environment LoginEnvironment(const HostRecord& host);
 // Its target and project_root become one of its users.
 void NoteUser(HostRecord* host);
 // Remembers that the host has answered; no more than that is lost where it cannot be written.

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "engine/reach.h"
+#include "engine/machine.h"
 
 namespace tenon::engine {
 namespace {
@@ -14,11 +14,11 @@ constexpr size_t kMostOfLog = 2u << 20;
 constexpr size_t kMostOfOrders = 1u << 20;
 
 // The last lines of the watcher's log.
-std::string LastNote(const Place& place) {
-  const std::string path = JoinPath(place.home.root(), "idle.log");
+std::string LastNote(Machine& machine) {
+  const std::string path = JoinPath(machine.home().root(), "idle.log");
   std::string text;
   for (;;) {
-    const auto piece = place.host->ReadFrom(path, text.size(), kMostOfLog);
+    const auto piece = machine.host().ReadFrom(path, text.size(), kMostOfLog);
     if (!piece.ok() || piece->empty() || text.size() > kMostOfLog) break;
     text += *piece;
   }
@@ -27,15 +27,15 @@ std::string LastNote(const Place& place) {
   return std::string(begin == std::string_view::npos ? rest : rest.substr(begin + 1));
 }
 
-IdleState StateOf(const Place& place, const run::WatchIdleAnswer& answer) {
+IdleState StateOf(Machine& machine, const run::WatchIdleAnswer& answer) {
   IdleState state;
   state.watching = answer.watching;
   state.idle_since_us = answer.idle_since_us;
   state.busy = answer.busy;
-  state.last = LastNote(place);
+  state.last = LastNote(machine);
   if (!state.watching) return state;
   const auto text =
-      place.host->ReadFrom(JoinPath(place.home.root(), "idle.json"), 0, kMostOfOrders);
+      machine.host().ReadFrom(JoinPath(machine.home().root(), "idle.json"), 0, kMostOfOrders);
   if (!text.ok()) return state;
   const auto orders = json::Parse(*text);
   if (!orders.ok() || !orders->is_object()) return state;
@@ -45,27 +45,23 @@ IdleState StateOf(const Place& place, const run::WatchIdleAnswer& answer) {
 }
 
 // Whether there may be a watcher to be ended later. One that is not written down stays.
-void NoteGiven(Context& context, const Place& place, bool given) {
-  HostRecord& host = place.far->record;
-  if (host.idle_watch_given == given) return;
-  host.idle_watch_given = given;
-  (void)UpdateHost(context.home, host.id, [&](HostRecord& record) {
-    record.idle_watch_given = given;
-  }).ok();
+void NoteGiven(Machine& machine, bool given) {
+  if (machine.known().idle_watch_given == given) return;
+  (void)machine.Remember([&](HostRecord& host) { host.idle_watch_given = given; }).ok();
 }
 
 // The one watcher, as the record has it.
-Result<run::WatchIdleAnswer> Start(Context& context, const Place& place) {
-  const HostRecord& host = place.far->record;
-  NoteGiven(context, place, true);
-  return place.services->WatchIdle({host.idle_after_us, host.idle_command, false});
+Result<run::WatchIdleAnswer> Start(Machine& machine) {
+  const HostRecord& host = machine.known();
+  NoteGiven(machine, true);
+  return machine.services().WatchIdle({host.idle_after_us, host.idle_command, false});
 }
 
-Result<run::WatchIdleAnswer> Stop(Context& context, const Place& place) {
+Result<run::WatchIdleAnswer> Stop(Machine& machine) {
   run::WatchIdleRequest request;
   request.stop = true;
-  TENON_TRY(const auto answer, place.services->WatchIdle(request));
-  NoteGiven(context, place, answer.watching);
+  TENON_TRY(const auto answer, machine.services().WatchIdle(request));
+  NoteGiven(machine, answer.watching);
   return answer;
 }
 
@@ -78,12 +74,11 @@ std::string ShortDuration(int64_t us) {
   return std::to_string(seconds) + " s";
 }
 
-Status WatchIdleIfAsked(Context& context, const Place& place) {
-  if (place.far == nullptr) return {};
-  const HostRecord& host = place.far->record;
+Status WatchIdleIfAsked(Machine& machine) {
+  const HostRecord& host = machine.known();
   const bool wanted = host.idle_after_us > 0 && !host.idle_command.empty();
   if (!wanted && !host.idle_watch_given) return {};
-  auto asked = wanted ? Start(context, place) : Stop(context, place);
+  auto asked = wanted ? Start(machine) : Stop(machine);
   if (!asked.ok()) {
     return std::move(asked).error().Wrap("asking " + host.target + " to " +
                                          (wanted ? "watch for idle time" : "end its idle watcher"));
@@ -91,27 +86,27 @@ Status WatchIdleIfAsked(Context& context, const Place& place) {
   return {};
 }
 
-Result<IdleState> StartIdleWatch(Context& context, const Place& place) {
-  TENON_TRY(const auto answer, Start(context, place));
-  return StateOf(place, answer);
+Result<IdleState> StartIdleWatch(Machine& machine) {
+  TENON_TRY(const auto answer, Start(machine));
+  return StateOf(machine, answer);
 }
 
-Result<IdleState> StopIdleWatch(Context& context, const Place& place) {
-  TENON_TRY(const auto answer, Stop(context, place));
-  return StateOf(place, answer);
+Result<IdleState> StopIdleWatch(Machine& machine) {
+  TENON_TRY(const auto answer, Stop(machine));
+  return StateOf(machine, answer);
 }
 
-Result<IdleState> LookAtIdleWatch(const Place& place) {
+Result<IdleState> LookAtIdleWatch(Machine& machine) {
   run::WatchIdleRequest request;
   request.look = true;
-  TENON_TRY(const auto answer, place.services->WatchIdle(request));
-  return StateOf(place, answer);
+  TENON_TRY(const auto answer, machine.services().WatchIdle(request));
+  return StateOf(machine, answer);
 }
 
-Result<std::vector<std::string>> LookForRuns(const Place& place) {
+Result<std::vector<std::string>> LookForRuns(Machine& machine) {
   run::WatchIdleRequest request;
   request.look = request.runs_only = true;
-  TENON_TRY(auto answer, place.services->WatchIdle(request));
+  TENON_TRY(auto answer, machine.services().WatchIdle(request));
   return std::move(answer.busy);
 }
 

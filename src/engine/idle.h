@@ -8,15 +8,16 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/context.h"
 #include "engine/hosts.h"
+#include "engine/machine.h"
 
 namespace tenon::engine {
 
 // Has the machine watch itself if its target asks for that (`whenIdle`). May be repeated: there is
 // one watcher, which takes what was said last. Ends the one of an earlier time if its target does
-// not ask any more. Does nothing on this machine, and nothing for a target that never asked.
-Status WatchIdleIfAsked(Context& context, const Place& place);
+// not ask any more. Does nothing for a machine whose target never asked, and so nothing on this
+// one.
+Status WatchIdleIfAsked(Machine& machine);
 
 struct IdleState {
   bool watching = false;
@@ -28,14 +29,14 @@ struct IdleState {
   std::string command;
 };
 // kInvalid: the target does not say what is to be done.
-Result<IdleState> StartIdleWatch(Context& context, const Place& place);
-Result<IdleState> StopIdleWatch(Context& context, const Place& place);
+Result<IdleState> StartIdleWatch(Machine& machine);
+Result<IdleState> StopIdleWatch(Machine& machine);
 // Whether there is one, what it is to do, what it noted, and what keeps the machine from being
 // idle: runs, processes on a GPU, logins.
-Result<IdleState> LookAtIdleWatch(const Place& place);
+Result<IdleState> LookAtIdleWatch(Machine& machine);
 
 // Runs of the machine's home that go on, in words: what can be told in no time.
-Result<std::vector<std::string>> LookForRuns(const Place& place);
+Result<std::vector<std::string>> LookForRuns(Machine& machine);
 
 // One line for the end of a watched run: that the machine is still on, what else goes on there as
 // far as was asked, and what turns it off.

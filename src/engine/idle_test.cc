@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "base/temp_folder.h"
-#include "engine/reach.h"
+#include "engine/fake_machine.h"
 #include "launch/fake_launch.h"
 
 namespace tenon::engine {
@@ -20,31 +22,31 @@ HostRecord Rented(int64_t after_us, const std::string& command) {
 
 class IdleTest : public testing::Test {
  protected:
-  Place At(const HostRecord& host) {
-    reached_.record = host;
-    return Place{nullptr, &launch_, &services_, run::Home("/far"), &reached_};
+  Machine& At(const HostRecord& host) {
+    return machine_.emplace(context_,
+                            Machine::Parts{nullptr, &launch_, &services_, run::Home("/far")}, host);
   }
   TempFolder folder_;
   Context context_{run::Home(folder_.path())};
   launch::FakeLaunch launch_;
   launch::FakeServices services_{launch_};
-  Reached reached_;
+  std::optional<FakeMachine> machine_;
 };
 
 TEST_F(IdleTest, NoWatcherIsLeftOnAMachineThatDidNotAskForOne) {
-  ASSERT_TRUE(WatchIdleIfAsked(context_, At(Rented(0, ""))).ok());
-  ASSERT_TRUE(WatchIdleIfAsked(context_, At(Rented(60'000'000, ""))).ok());
+  ASSERT_TRUE(WatchIdleIfAsked(At(Rented(0, ""))).ok());
+  ASSERT_TRUE(WatchIdleIfAsked(At(Rented(60'000'000, ""))).ok());
   EXPECT_FALSE(services_.watcher.has_value());
 }
 
 TEST_F(IdleTest, ThisMachineIsNeverTurnedOff) {
-  Place here{nullptr, &launch_, &services_, context_.home, nullptr};
-  ASSERT_TRUE(WatchIdleIfAsked(context_, here).ok());
+  FakeMachine here(context_, {nullptr, &launch_, &services_, context_.home});
+  ASSERT_TRUE(WatchIdleIfAsked(here).ok());
   EXPECT_FALSE(services_.watcher.has_value());
 }
 
 TEST_F(IdleTest, TheWatcherGetsTheTargetsTimeAndCommand) {
-  ASSERT_TRUE(WatchIdleIfAsked(context_, At(Rented(1'800'000'000, "sudo poweroff"))).ok());
+  ASSERT_TRUE(WatchIdleIfAsked(At(Rented(1'800'000'000, "sudo poweroff"))).ok());
   ASSERT_TRUE(services_.watcher.has_value());
   EXPECT_EQ(services_.watcher->after_us, 1'800'000'000);
   EXPECT_EQ(services_.watcher->command, "sudo poweroff");
@@ -53,7 +55,7 @@ TEST_F(IdleTest, TheWatcherGetsTheTargetsTimeAndCommand) {
 
 TEST_F(IdleTest, AHostThatRefusesIsNamed) {
   launch_.FailNext(Unavailable("the link is gone"));
-  const auto asked = WatchIdleIfAsked(context_, At(Rented(60'000'000, "true")));
+  const auto asked = WatchIdleIfAsked(At(Rented(60'000'000, "true")));
   ASSERT_FALSE(asked.ok());
   EXPECT_EQ(asked.error().kind, ErrorKind::kUnavailable);
   EXPECT_NE(asked.error().message.find("my_dsvm"), std::string::npos);

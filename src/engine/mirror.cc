@@ -13,7 +13,6 @@
 #include "base/hash.h"
 #include "base/regular_file.h"
 #include "base/waiting.h"
-#include "engine/reach.h"
 #include "run/layout.h"
 #include "transport/agent.h"
 
@@ -51,44 +50,16 @@ json::Object FollowRequest(json::Array files, const std::string& lock) {
 
 }  // namespace
 
-Error LostThere(const Place& far, const std::string& run_id) {
-  return NotFound(far.host->Describe() + " has no run " + run_id +
-                  " any more: the machine was reinstalled, or its folder was removed")
-      .WithHint("`tenon cancel " + run_id + "` ends it here, with what was copied so far");
-}
-
-std::optional<Mirror::Stopped> StoppedRunner(const std::string& segment) {
-  const auto holder = FindLockHolder(segment);
-  if (!holder || !holder->stopped) return std::nullopt;
-  return Mirror::Stopped{holder->pid, false};
-}
-
-run::Notice StoppedNotice(const std::string& run_id, const Mirror::Stopped& stopped,
-                          const std::string& where) {
-  const std::string pid = std::to_string(stopped.pid);
-  if (stopped.here) {
-    return {run::Level::kWarning,
-            "tenon (process " + pid + "), which copies the journal of " + run_id +
-                " to this machine, is stopped; nothing new comes",
-            LockHolder{stopped.pid, "tenon", true}.Hint()};
-  }
-  const std::string there = where.empty() ? "" : " on " + where;
-  return {run::Level::kWarning,
-          "the runner of " + run_id + " is stopped (process " + pid + there +
-              "); nothing is recorded until it goes on",
-          "`kill -CONT " + pid + "`" + there + " lets it go on; `tenon cancel " + run_id +
-              "` ends the run"};
-}
-
-Mirror::Mirror(Context& context, Place far, const std::string& run_id, OnRecords on_records,
-               std::function<void()> on_cut)
+Mirror::Mirror(Context& context, Machine& far, const std::string& run_id, OnRecords on_records,
+               std::function<void()> on_cut, std::string* ahead)
     : context_(context),
       run_id_(run_id),
-      far_(std::move(far)),
+      far_(far),
       on_records_(std::move(on_records)),
       on_cut_(std::move(on_cut)),
+      ahead_(ahead),
       heard_us_(context.clock->MonotonicUs()) {
-  const run::RunFolder near_folder(context.home, run_id), far_folder(far_.home, run_id);
+  const run::RunFolder near_folder(context.home, run_id), far_folder(far_.home(), run_id);
   copies_[0].segment = run::kHostSegment;
   copies_[1].segment = run::kScriptSegment;
   for (Copy& copy : copies_) {
@@ -99,7 +70,7 @@ Mirror::Mirror(Context& context, Place far, const std::string& run_id, OnRecords
 
 Mirror::~Mirror() {
   // What is still to come would be taken for an answer.
-  if (following_) far_.host->frames()->Close();
+  if (following_) far_.host().frames()->Close();
 }
 
 Result<bool> Mirror::TakeLock() {
@@ -120,7 +91,7 @@ void Mirror::LookAtCopier() {
   copier_us_ = now;
   stopped_.reset();
   const auto holder = FindLockHolder(copies_[0].near_path);
-  if (holder && holder->stopped) stopped_ = Stopped{holder->pid, true};
+  if (holder && holder->stopped) stopped_ = Stopped{holder->pid, true, ""};
 }
 
 // Finds where the copy ends; what a killed client left after its last whole record is cut off.
@@ -222,15 +193,15 @@ json::Object Mirror::AheadRequest(const run::Home& far_home, const std::string& 
 
 Status Mirror::BeginFollowing() {
   writer_alive_.reset();
-  if (far_.far != nullptr && far_.far->ahead == run_id_) {
+  if (ahead_ != nullptr && *ahead_ == run_id_) {
     // It was asked for in the same breath as the start, so from the beginning on.
-    far_.far->ahead.clear();
+    ahead_->clear();
     const bool fresh = copies_[0].length == 0 && copies_[1].length == 0;
     if (fresh) {
       following_ = true;
       return {};
     }
-    far_.host->frames()->Close();
+    far_.host().frames()->Close();
   }
   json::Array files;
   for (Copy& copy : copies_) {
@@ -246,7 +217,7 @@ Status Mirror::BeginFollowing() {
     files.push_back(std::move(file));
   }
   TENON_TRY_VOID(
-      far_.host->frames()->Send(FollowRequest(std::move(files), copies_[0].far_path), {}));
+      far_.host().frames()->Send(FollowRequest(std::move(files), copies_[0].far_path), {}));
   following_ = true;
   return {};
 }
@@ -270,7 +241,9 @@ Result<bool> Mirror::TakeFrame(const Frame& frame) {
     writer_alive_ = json::GetBool(frame.head, "locked");
     const int64_t pid = json::GetInt(frame.head, "stopped");
     stopped_.reset();
-    if (pid > 0 && pid <= INT32_MAX) stopped_ = Stopped{static_cast<pid_t>(pid), false};
+    if (pid > 0 && pid <= INT32_MAX) {
+      stopped_ = Stopped{static_cast<pid_t>(pid), false, far_.host().Describe()};
+    }
   }
   if (!frame.head.contains("file")) {
     if (frame.head.contains("ok") && !json::GetBool(frame.head, "ok")) {
@@ -318,7 +291,7 @@ Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
     bool grew = false;
     while (taken < kAtOnce) {
       const int64_t left = std::max<int64_t>(deadline - context_.clock->MonotonicUs(), 0);
-      TENON_TRY(const auto frame, far_.host->frames()->Next(grew ? 0 : left));
+      TENON_TRY(const auto frame, far_.host().frames()->Next(grew ? 0 : left));
       if (!frame) break;
       taken += frame->body.size() + kFrameCost;
       TENON_TRY(const bool more, TakeFrame(*frame));
@@ -344,12 +317,12 @@ Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
 // Whatever went wrong, also on our own disk: the rest of the stream is nobody's answer.
 void Mirror::Abandon() {
   following_ = false;
-  far_.host->frames()->Close();
+  far_.host().frames()->Close();
 }
 
 Status Mirror::Stop() {
   if (!following_) return {};
-  transport::FrameLink& link = *far_.host->frames();
+  transport::FrameLink& link = *far_.host().frames();
   auto stopped = [&]() -> Status {
     TENON_TRY_VOID(link.Send({{"op", "hello"}}, {}));
     for (;;) {
@@ -378,7 +351,7 @@ Result<Mirror::Heard> Mirror::CatchUp() {
   while (!writer_alive_) {
     TENON_TRY(heard, Wait(kAnswerUs));
     if (heard == Heard::kNothing && !writer_alive_) {
-      return Unavailable(far_.host->Describe() + " does not answer");
+      return Unavailable(far_.host().Describe() + " does not answer");
     }
   }
   TENON_TRY_VOID(Stop());
@@ -406,7 +379,7 @@ Result<bool> Mirror::IsWhole() {
   for (const Copy& copy : copies_) {
     struct stat st {};
     const bool there = ::stat(copy.near_path.c_str(), &st) == 0;
-    const auto more = far_.host->ReadFrom(copy.far_path, there ? st.st_size : 0, 1);
+    const auto more = far_.host().ReadFrom(copy.far_path, there ? st.st_size : 0, 1);
     if (!more.ok() && more.error().kind != ErrorKind::kNotFound) return more.error();
     if (more.ok() && !more->empty()) return false;
   }

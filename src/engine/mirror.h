@@ -6,23 +6,21 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/frames.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "engine/context.h"
+#include "engine/machine.h"
+#include "engine/run_feed.h"
 #include "journal/reader.h"
 
 namespace tenon::engine {
-
-// The machine had the run and has it no more. That may be a file system which is not mounted, so it
-// is for the user to say that the run is over.
-Error LostThere(const Place& far, const std::string& run_id);
 
 // The copies of a far run's segments in our own run folder, kept in step with the originals. What
 // is copied is whole records only: a tail that a killed writer left half-written may still be cut
@@ -32,59 +30,31 @@ Error LostThere(const Place& far, const std::string& run_id);
 // is the truth, so the copy is cut back to where both are the same.
 //
 // One process of this home at a time copies (a lock on the copy); others see the copies grow.
-class Mirror {
+class Mirror : public RunFeed {
  public:
-  // Records that were just copied, all there are between two places of a segment.
-  using OnRecords = std::function<Status(std::string_view segment, journal::Cursor before,
-                                         std::span<const journal::Record>, journal::Cursor after)>;
+  using OnRecords = decltype(FeedSink::on_records);
 
-  // `far` is another machine's place. Nothing happens yet. `on_records` saves reading the copies
-  // while they grow; of records next to damage it is not told. `on_cut`: a copy was cut back, and
-  // other records may follow; those that were there before have numbers up to the highest so far.
-  Mirror(Context& context, Place far, const std::string& run_id, OnRecords on_records = nullptr,
-         std::function<void()> on_cut = nullptr);
-  ~Mirror();
+  // Nothing happens yet. `on_records` and `on_cut`: as in FeedSink. `ahead`: the run whose stream
+  // comes over the link already, as AheadRequest() asks; the Mirror of that run takes it over and
+  // makes the text empty. Null or "": none. All that is given must outlive this object.
+  Mirror(Context& context, Machine& far, const std::string& run_id, OnRecords on_records = nullptr,
+         std::function<void()> on_cut = nullptr, std::string* ahead = nullptr);
+  ~Mirror() override;
 
-  enum class Heard {
-    kNothing,  // in that time
-    kMore,     // a copy has grown
-    kEnded,    // nobody writes the original any more, and all of it is here
-    kUnknown,  // the host has no such run
-  };
-  // Waits for more, at most that long. kUnavailable: the link is gone; the next call begins anew.
-  Result<Heard> Wait(int64_t timeout_us);
+  // kUnavailable: the link is gone; the next call begins anew.
+  Result<Heard> Wait(int64_t timeout_us) override;
+  bool CaughtUp() const override { return waited_ && (writer_alive_.has_value() || !lock_); }
+  Result<Heard> CatchUp() override;
+  // Asks the host, while another process of ours copies.
+  Result<bool> IsWhole() override;
+  Result<bool> TakeRest() override;
+  Status Stop() override;
+  bool MayMend(const Error& error) const override { return error.kind == ErrorKind::kUnavailable; }
+  std::optional<Stopped> stopped() override { return stopped_; }
+  int64_t SilentUs() const override;
 
-  // Everything there was when Wait() began to follow has been taken in.
-  bool CaughtUp() const { return waited_ && (writer_alive_.has_value() || !lock_); }
-
-  // Takes in everything there is now; one that somebody else copies is left to them. kEnded,
-  // kUnknown as above, else kMore.
-  Result<Heard> CatchUp();
-
-  // After CatchUp(), for a run whose end is in the copies: whether all that was written before it
-  // is there, too. Not yet, while another process of ours copies; then the host is asked.
-  Result<bool> IsWhole();
-  // Takes that in.
-  Result<bool> TakeRest();
-
-  // Ends what Wait() has begun, so that the host can be asked other things.
-  Status Stop();
-
-  // The request that follows a run from its beginning, to be sent ahead with its start; the place's
-  // `ahead` then names the run, and Wait() takes the stream over.
+  // The request that follows a run from its beginning, to be sent ahead with its start.
   static json::Object AheadRequest(const run::Home& far_home, const std::string& run_id);
-
-  // Who is stopped, so that nothing new comes: the run's runner on the host, or the process of ours
-  // that copies in our place. Known after Wait() or CatchUp(); nullopt: nobody, as far as is known.
-  struct Stopped {
-    pid_t pid = 0;
-    bool here = false;  // it is the one that copies
-    bool operator==(const Stopped&) const = default;
-  };
-  const std::optional<Stopped>& stopped() const { return stopped_; }
-
-  // How long nothing was heard from the host, while waiting.
-  int64_t SilentUs() const;
 
  private:
   struct Copy {
@@ -115,9 +85,10 @@ class Mirror {
 
   Context& context_;
   std::string run_id_;
-  Place far_;
+  Machine& far_;
   OnRecords on_records_;
   std::function<void()> on_cut_;
+  std::string* ahead_;
   std::vector<journal::Record> records_;  // of one piece
   std::array<Copy, 2> copies_;
   std::optional<FileLock> lock_;
@@ -129,12 +100,6 @@ class Mirror {
   int64_t copier_us_ = 0;  // when LookAtCopier() last looked
   int64_t heard_us_ = 0;
 };
-
-// The runner of a run on this machine, by its segment, if it is stopped.
-std::optional<Mirror::Stopped> StoppedRunner(const std::string& segment);
-// What to say about one that is; `where`: the machine of a runner, "" = this one.
-run::Notice StoppedNotice(const std::string& run_id, const Mirror::Stopped& stopped,
-                          const std::string& where);
 
 }  // namespace tenon::engine
 

@@ -12,6 +12,7 @@
 #include "base/compress.h"
 #include "base/hash.h"
 #include "base/temp_folder.h"
+#include "engine/fake_machine.h"
 #include "journal/test_segment.h"
 #include "journal/writer.h"
 #include "run/layout.h"
@@ -134,12 +135,6 @@ class MirrorTest : public testing::Test {
     TENON_CHECK(writer->Sync().ok());
     return ReadFile(path).value();
   }
-  Place FarPlace() {
-    Place place;
-    place.host = &far_;
-    place.home = run::Home("/far");
-    return place;
-  }
   std::string Copied() { return ReadFile(near_.host_segment()).value_or(""); }
 
   TempFolder temp_;
@@ -148,12 +143,13 @@ class MirrorTest : public testing::Test {
   run::RunFolder near_{context_.home, "p_1"};
   run::RunFolder far_folder_{run::Home("/far"), "p_1"};
   FakeFar far_;
+  FakeMachine machine_{context_, {&far_, nullptr, nullptr, run::Home("/far")}};
   std::string original_;
 };
 
 TEST_F(MirrorTest, CutsAnywhereLoseNothingAndRepeatNothing) {
   std::minstd_rand random(3);
-  Mirror mirror(context_, FarPlace(), "p_1");
+  Mirror mirror(context_, machine_, "p_1");
   int cuts = 0;
   for (int step = 0; step < 100'000 && Copied() != original_; ++step) {
     far_.drop_after = 1 + random() % 2000;
@@ -168,7 +164,7 @@ TEST_F(MirrorTest, CutsAnywhereLoseNothingAndRepeatNothing) {
 TEST_F(MirrorTest, ATornTailIsNotCopiedBecauseItMayBeWrittenAnew) {
   far_.files[far_folder_.host_segment()] = original_.substr(0, original_.size() - 7);
   far_.locked = false;
-  Mirror mirror(context_, FarPlace(), "p_1");
+  Mirror mirror(context_, machine_, "p_1");
   ASSERT_EQ(*mirror.CatchUp(), Mirror::Heard::kEnded);
   const std::string before = Copied();
   EXPECT_LT(before.size(), original_.size() - 7);
@@ -182,15 +178,15 @@ TEST_F(MirrorTest, ACopyThatAKilledClientLeftHalfWrittenIsMended) {
   ASSERT_TRUE(WriteFileAtomically(near_.host_segment(), original_.substr(0, 5000), 0600,
                                   Durability::kProcess)
                   .ok());
-  Mirror mirror(context_, FarPlace(), "p_1");
+  Mirror mirror(context_, machine_, "p_1");
   ASSERT_TRUE(mirror.CatchUp().ok());
   EXPECT_EQ(Copied(), original_);
 }
 
 TEST_F(MirrorTest, TwoFollowersOfOneHomeDoNotBothCopy) {
-  Mirror first(context_, FarPlace(), "p_1");
+  Mirror first(context_, machine_, "p_1");
   ASSERT_TRUE(first.Wait(0).ok());
-  Mirror second(context_, FarPlace(), "p_1");
+  Mirror second(context_, machine_, "p_1");
   const std::string before = Copied();
   ASSERT_TRUE(second.CatchUp().ok());
   EXPECT_EQ(Copied(), before);
@@ -199,20 +195,20 @@ TEST_F(MirrorTest, TwoFollowersOfOneHomeDoNotBothCopy) {
 TEST_F(MirrorTest, ARunTheHostHasNotIsToldFromOneThatEnded) {
   far_.locked = false;
   {
-    Mirror mirror(context_, FarPlace(), "p_1");
+    Mirror mirror(context_, machine_, "p_1");
     Mirror::Heard heard = Mirror::Heard::kMore;
     while (heard == Mirror::Heard::kMore) heard = *mirror.Wait(0);
     EXPECT_EQ(heard, Mirror::Heard::kEnded);
   }
   far_.files.clear();
   ASSERT_TRUE(RemoveFile(near_.host_segment()).ok());
-  Mirror mirror(context_, FarPlace(), "p_1");
+  Mirror mirror(context_, machine_, "p_1");
   EXPECT_EQ(*mirror.Wait(0), Mirror::Heard::kUnknown);
   EXPECT_EQ(*mirror.CatchUp(), Mirror::Heard::kUnknown);
 }
 
 TEST_F(MirrorTest, AnotherFileUnderTheNameDoesNotGetIntoTheCopy) {
-  Mirror mirror(context_, FarPlace(), "p_1");
+  Mirror mirror(context_, machine_, "p_1");
   far_.drop_after = 4000;
   while (mirror.Wait(0).ok()) {
   }
@@ -226,7 +222,7 @@ TEST_F(MirrorTest, AnotherFileUnderTheNameDoesNotGetIntoTheCopy) {
 TEST_F(MirrorTest, WhoOnlyWatchesKnowsThatTheRestIsStillComing) {
   const auto other = FileLock::Take(near_.host_segment(), false);
   ASSERT_TRUE(other.ok());
-  Mirror mirror(context_, FarPlace(), "p_1");
+  Mirror mirror(context_, machine_, "p_1");
   EXPECT_FALSE(*mirror.IsWhole());
   ASSERT_TRUE(
       WriteFileAtomically(near_.host_segment(), original_, 0600, Durability::kProcess).ok());
@@ -236,7 +232,7 @@ TEST_F(MirrorTest, WhoOnlyWatchesKnowsThatTheRestIsStillComing) {
 TEST_F(MirrorTest, AnEndThatTheHostLostInAPowerCutIsTakenOffHereToo) {
   far_.locked = false;
   {
-    Mirror mirror(context_, FarPlace(), "p_1");
+    Mirror mirror(context_, machine_, "p_1");
     ASSERT_EQ(*mirror.CatchUp(), Mirror::Heard::kEnded);
     ASSERT_EQ(Copied(), original_);
   }
@@ -247,7 +243,7 @@ TEST_F(MirrorTest, AnEndThatTheHostLostInAPowerCutIsTakenOffHereToo) {
     const std::string now = WriteSegment(records);
     far_.files[far_folder_.host_segment()] = now;
     int cuts = 0;
-    Mirror mirror(context_, FarPlace(), "p_1", nullptr, [&] { ++cuts; });
+    Mirror mirror(context_, machine_, "p_1", nullptr, [&] { ++cuts; });
     EXPECT_EQ(*mirror.CatchUp(), Mirror::Heard::kEnded);
     EXPECT_EQ(Copied(), now) << records;
     EXPECT_EQ(cuts, 1) << records;
@@ -255,7 +251,7 @@ TEST_F(MirrorTest, AnEndThatTheHostLostInAPowerCutIsTakenOffHereToo) {
 }
 
 TEST_F(MirrorTest, ACopyThatCannotBeWrittenLeavesNoAnswersBehind) {
-  Mirror mirror(context_, FarPlace(), "p_1");
+  Mirror mirror(context_, machine_, "p_1");
   ASSERT_TRUE(mirror.Wait(0).ok());
   // A folder stands where the script's copy belongs.
   ASSERT_TRUE(MakeDirs(near_.script_segment()).ok());

@@ -9,7 +9,7 @@ namespace tenon::engine {
 
 bool HasOutputsLeft(const Context& context, const journal::RunView& run) {
   if (!run::IsFinal(run.state) || !run.end || run.end->never_started) return false;
-  if (!run.spec.host.empty()) return run.outputs_left;
+  if (run.spec.IsElsewhere()) return run.outputs_left;
   return journal::OutputsAreLeft(run::RunFolder(context.home, run.spec.id), run);
 }
 
@@ -23,7 +23,7 @@ Status CollectLeftOutputs(Context& context, const std::string& run_id, Reporter&
   }
   if (!HasOutputsLeft(context, run)) return {};
   const std::string where = run.reason.empty() ? "" : " (" + ForTerminal(run.reason) + ")";
-  if (run.spec.host.empty()) {
+  if (!run.spec.IsElsewhere()) {
     auto collected = context.services->Collect(run_id);
     if (!collected.ok()) {
       return std::move(collected).error().Wrap("collecting the outputs of " + run_id);

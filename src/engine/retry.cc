@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/regular_file.h"
 #include "base/text.h"
+#include "engine/machine.h"
 #include "journal/fold.h"
 #include "run/layout.h"
 
@@ -32,11 +33,8 @@ bool NeverStarted(const Context& context, const std::string& run_id) {
 
 // As which run the machine itself knows that it was started again; "" = it does not.
 std::string StartedByAnother(Context& context, const journal::RunView& run) {
-  if (run.spec.host.empty()) return "";
-  const auto place = context.At(run.spec.host);
-  if (!place.ok()) return "";
-  const auto told = place->host->ReadFrom(place->home.retry_of(run.spec.id), 0, kMaxClaim);
-  return told.ok() ? std::string(Trim(*told)) : "";
+  const auto machine = context.At(run.spec.host);
+  return machine.ok() ? (*machine)->runs().StartedAgainAs(run.spec.id) : "";
 }
 
 }  // namespace

@@ -12,8 +12,7 @@
 #include "engine/fetch.h"
 #include "engine/follow.h"
 #include "engine/hosts.h"
-#include "engine/mirror.h"
-#include "engine/reach.h"
+#include "engine/machine.h"
 #include "engine/submit.h"
 #include "history/database.h"
 #include "journal/kept_outputs.h"
@@ -53,23 +52,16 @@ Status SayNeverStarted(journal::Writer& writer) {
   return writer.Sync();
 }
 
-// A submit that was killed before it reached a host has left a near segment that nobody writes and
-// no far one. Says so in the journal, so that the run does not stay NotStarted for ever.
+// A submit that was killed before it reached its machine has left a near segment that nobody
+// writes, and the machine has never heard of the run. Says so in the journal, so that the run does
+// not stay NotStarted for ever.
 Status EndAbandonedSubmit(Context& context, const run::RunFolder& folder,
-                          const journal::RunView& run) {
-  TENON_TRY(auto writer, TakeOverSubmit(context, folder, run));
-  if (!writer || Exists(folder.host_segment())) return {};
-  return SayNeverStarted(*writer);
-}
-
-// The same for another machine: it has never heard of the run.
-Status EndUnknownThere(Context& context, const run::RunFolder& folder, const journal::RunView& run,
-                       Mirror& mirror) {
+                          const journal::RunView& run, RunFeed& feed) {
   TENON_TRY(auto writer, TakeOverSubmit(context, folder, run));
   if (!writer) return {};
   // Asked again: when it was asked before, the submit may still have been about to start it.
-  TENON_TRY(const Mirror::Heard heard, mirror.CatchUp());
-  if (heard != Mirror::Heard::kUnknown) return {};
+  TENON_TRY(const RunFeed::Heard heard, feed.CatchUp());
+  if (heard != RunFeed::Heard::kUnknown) return {};
   // An empty copy was made to hold the lock.
   struct stat st {};
   if (::stat(folder.host_segment().c_str(), &st) == 0 && st.st_size == 0) {
@@ -78,36 +70,25 @@ Status EndUnknownThere(Context& context, const run::RunFolder& folder, const jou
   return SayNeverStarted(*writer);
 }
 
-bool WasHandedOver(const journal::RunView& run) {
-  return std::ranges::any_of(run.steps,
-                             [](const run::Step& step) { return step.name == kHandOver; });
-}
-
 // The machine itself has said so of a run that it once had.
-bool IsLost(const Context& context, const Place& place, const journal::RunView& run,
-            const Error& error) {
-  if (error.kind != ErrorKind::kNotFound) return false;
-  if (place.far == nullptr) return run.runner.has_value();
-  if (!place.far->host->has_heard()) return false;
-  struct stat st {};
-  const std::string copy = run::RunFolder(context.home, run.spec.id).host_segment();
-  return WasHandedOver(run) || (::stat(copy.c_str(), &st) == 0 && st.st_size > 0);
+bool IsLost(Machine& machine, const journal::RunView& run, const Error& error) {
+  return error.kind == ErrorKind::kNotFound && machine.link().heard && machine.runs().HadRun(run);
 }
 
 // Ends what a run has left on a machine that knows nothing of it any more. An Error: that is not
 // known, or could not be done.
-Result<run::Proof> EndWhatWasLost(const Place& place, const journal::RunView& run) {
+Result<run::Proof> EndWhatWasLost(Machine& machine, const journal::RunView& run) {
   run::EndLostRequest request;
   request.run_id = run.spec.id;
   request.key = run.spec.key;
   if (run.runner) request.boot_id = run.runner->process.boot_id;
   request.container = run.spec.executor == run::ExecutorKind::kContainer;
-  const std::string unknown = place.host->Describe() + " has lost the folder of " + run.spec.id +
+  const std::string unknown = machine.host().Describe() + " has lost the folder of " + run.spec.id +
                               "; whether something of the run goes on there is not known";
-  auto ended = place.services->EndLost(request);
+  auto ended = machine.services().EndLost(request);
   if (!ended.ok()) return std::move(ended).error().Wrap(unknown);
   if (ended->proof.left > 0) {
-    return Unavailable(place.host->Describe() + " has lost the folder of " + run.spec.id +
+    return Unavailable(machine.host().Describe() + " has lost the folder of " + run.spec.id +
                        ", and " +
                        Count(static_cast<uint64_t>(ended->proof.left), "process", "processes") +
                        " of it could not be ended");
@@ -127,23 +108,19 @@ run::End EndOfLost(run::Proof proof) {
 }
 
 // What was copied of it ends here.
-Status EndLostRun(Context& context, const Place& far, const journal::RunView& run) {
-  TENON_TRY(run::Proof proof, EndWhatWasLost(far, run));
+Status EndLostRun(Context& context, Machine& machine, const journal::RunView& run) {
+  TENON_TRY(run::Proof proof, EndWhatWasLost(machine, run));
   const run::RunFolder folder(context.home, run.spec.id);
   TENON_TRY(auto writer,
             journal::Writer::Open({folder.host_segment(), run.spec.key,
                                    std::string(run::kHostSegment), context.clock, false}));
   TENON_TRY_VOID(writer.AppendLast(EndOfLost(std::move(proof))));
   TENON_TRY_VOID(writer.Sync());
-  if (far.far == nullptr) return {};
-  // What the machine may still have of it is asked for once.
-  Reporter silent;
-  (void)FetchOutputs(context, far, run.spec.id, silent).ok();
-  return MarkFetched(context, run.spec.id);
+  return machine.runs().GiveUp(run.spec.id);
 }
 
 // The same without a folder here: with it the journal went, so there is nowhere to record the end.
-Result<journal::RunView> EndUnrecorded(Context& context, const Place& here, journal::RunView run) {
+Result<journal::RunView> EndUnrecorded(Context& context, Machine& here, journal::RunView run) {
   TENON_TRY(run::Proof proof, EndWhatWasLost(here, run));
   run.end = EndOfLost(std::move(proof));
   run.state = run.end->state;
@@ -154,96 +131,62 @@ Result<journal::RunView> EndUnrecorded(Context& context, const Place& here, jour
 }
 
 // The run is over and known here, and its machine has nothing of it any more.
-Status SayOutputsAreGone(Context& context, const Place& far, const std::string& run_id,
+Status SayOutputsAreGone(Context& context, Machine& far, const std::string& run_id,
                          Reporter& reporter) {
   // Where not even the folder of runs is there, a file system may not be mounted.
-  const auto runs = far.host->ReadFrom(far.home.runs(), 0, 0);
+  const auto runs = far.host().ReadFrom(far.home().runs(), 0, 0);
   if (!runs.ok() && runs.error().kind == ErrorKind::kUnavailable) return runs.error();
   const bool removed = runs.ok() || runs.error().kind != ErrorKind::kNotFound;
   reporter.OnNotice(
       {run::Level::kWarning,
-       far.host->Describe() + " has " + (removed ? "removed" : "not got") + " what " + run_id +
+       far.host().Describe() + " has " + (removed ? "removed" : "not got") + " what " + run_id +
            " left there; its outputs were never fetched",
        removed ? ""
                : "is the disk of its home mounted? `tenon status " + run_id + "` looks again"});
   return removed ? MarkFetched(context, run_id) : Status();
 }
 
-// What the machine could not collect when the run ended, it may be able to now.
-Status CollectThere(Context& context, const Place& far, const std::string& id, Reporter& reporter) {
-  if (OutputsFetched(context, id)) return {};
-  TENON_TRY(history::HistoryStore * store, context.History());
-  const auto run = store->Get(id);
-  if (!run.ok() || !run->outputs_left) return {};
-  const auto collected = far.services->Collect(id);
-  if (!collected.ok()) {
-    reporter.OnNotice({run::Level::kWarning,
-                       "outputs of " + id + " are still not collected on " + far.host->Describe() +
-                           ": " + collected.error().message,
-                       "tenon runs collect " + id});
-    return {};
-  }
-  {
-    Mirror mirror(context, far, id);
-    TENON_TRY_VOID(mirror.CatchUp());
-  }
-  return FetchOutputs(context, far, id, reporter);
-}
-
-// Goes and looks at a run on another machine: copies its journal, has its end written if its runner
-// is gone, fetches what it has left.
-Status LookThere(Context& context, const journal::RunView& run, Reporter& reporter) {
+// Goes and looks at a run that claims to go on, or whose outputs are not here: takes in its
+// journal, has its end written if nobody writes any more, brings what it has left.
+Status LookAt(Context& context, Machine& machine, const journal::RunView& run, Look look,
+              Reporter& reporter) {
   const std::string& id = run.spec.id;
-  TENON_TRY(const Place far, context.At(run.spec.host));
   bool whole = false;
   {
-    Mirror mirror(context, far, id);
-    TENON_TRY(Mirror::Heard heard, mirror.CatchUp());
-    if (heard == Mirror::Heard::kUnknown) {
-      if (WasHandedOver(run)) return LostThere(far, id);
-      return EndUnknownThere(context, run::RunFolder(context.home, id), run, mirror);
+    const auto feed = machine.runs().Feed(id, {});
+    TENON_TRY(const RunFeed::Heard heard, feed->CatchUp());
+    if (heard == RunFeed::Heard::kUnknown) {
+      if (WasHandedOver(run)) return machine.runs().LostRun(id, NotFound("no run " + id));
+      return EndAbandonedSubmit(context, run::RunFolder(context.home, id), run, *feed);
     }
-    if (heard == Mirror::Heard::kEnded) {
-      auto found = far.launch->Recover(id);
+    if (heard == RunFeed::Heard::kEnded) {
+      auto found = machine.launch().Recover(id);
       if (!found.ok() && found.error().kind == ErrorKind::kNotFound) {
-        if (!run::IsFinal(run.state)) return LostThere(far, id);
-        return SayOutputsAreGone(context, far, id, reporter);
+        if (!run::IsFinal(run.state)) return machine.runs().LostRun(id, found.error());
+        return SayOutputsAreGone(context, machine, id, reporter);
       }
       if (!found.ok()) return std::move(found).error();
-      if (found->recovered) TENON_TRY_VOID(mirror.CatchUp());
+      if (found->recovered) TENON_TRY_VOID(feed->CatchUp());
     }
-    TENON_TRY(whole, mirror.IsWhole());
-    if (mirror.stopped()) {
-      reporter.OnStuck(StoppedNotice(id, *mirror.stopped(), far.host->Describe()));
-    }
+    TENON_TRY(whole, feed->IsWhole());
+    const auto stopped = look == Look::kThere ? feed->stopped() : std::nullopt;
+    if (stopped) reporter.OnStuck(StoppedNotice(id, *stopped));
   }
   NoteHeard(context.home, run.spec.host, context.clock->NowUs());
-  if (!whole) return {};
-  TENON_TRY_VOID(FetchOutputs(context, far, id, reporter));
-  return CollectThere(context, far, id, reporter);
+  return whole ? machine.runs().BringHome(id, reporter) : Status();
 }
 
 // Writes the true end of a run that claims to go on but has no living writer.
 Status LookAfter(Context& context, const journal::RunView& run, Look look, Reporter& reporter) {
-  if (!run.spec.host.empty()) {
-    return look == Look::kThere ? LookThere(context, run, reporter) : Status();
-  }
-  const run::RunFolder folder(context.home, run.spec.id);
-  if (!Exists(folder.host_segment())) return EndAbandonedSubmit(context, folder, run);
-  TENON_TRY(const bool alive, context.host->IsLocked(folder.host_segment()));
-  if (alive) {
-    const auto stopped = look == Look::kThere ? StoppedRunner(folder.host_segment()) : std::nullopt;
-    if (stopped) reporter.OnStuck(StoppedNotice(run.spec.id, *stopped, ""));
-    return {};
-  }
-  TENON_TRY_VOID(context.launch->Recover(run.spec.id));
-  return {};
+  if (look == Look::kHere && run.spec.IsElsewhere()) return {};
+  TENON_TRY(Machine * machine, context.At(run.spec.host));
+  return LookAt(context, *machine, run, look, reporter);
 }
 
 // A run that ended on another machine while nobody watched may still have outputs there.
 bool NothingToLookFor(const Context& context, const journal::RunView& run, Look look) {
   if (!run::IsFinal(run.state)) return false;
-  return run.spec.host.empty() || look == Look::kHere || run.end->never_started ||
+  return !run.spec.IsElsewhere() || look == Look::kHere || run.end->never_started ||
          OutputsFetched(context, run.spec.id);
 }
 
@@ -264,7 +207,7 @@ Status IngestAndLookAfter(Context& context, history::HistoryStore& store, const 
   if (!run.ok()) return run.error().kind == ErrorKind::kNotFound ? Status() : Status(run.error());
   if (NothingToLookFor(context, *run, look)) return {};
   auto looked = LookAfter(context, *run, look, reporter);
-  if (!looked.ok() && run->spec.host.empty() && IsDamage(looked.error())) {
+  if (!looked.ok() && !run->spec.IsElsewhere() && IsDamage(looked.error())) {
     // Its journal is in order, but its end can't be found out.
     (void)store.SetUnreadable(run_id, looked.error().message, *run).ok();
   }
@@ -289,9 +232,9 @@ bool HasWriter(const run::RunFolder& folder) {
 // Tells a run to end of which the journal says too little. `why`: what is wrong with it.
 Error CancelUnreadable(Context& context, const run::CancelRequest& request, const Error& why) {
   const auto host = HostOfRun(context, request.run_id);
-  const auto place = context.At(host.ok() ? *host : "");
-  if (!place.ok()) return place.error();
-  const auto asked = place->launch->Cancel(request);
+  const auto machine = context.At(host.ok() ? *host : "");
+  if (!machine.ok()) return machine.error();
+  const auto asked = (*machine)->launch().Cancel(request);
   const std::string run = "the run " + request.run_id;
   if (!asked.ok()) {
     return Corrupt(run + " could not be told to end: " + asked.error().message +
@@ -407,7 +350,7 @@ Status Refresh(Context& context, Look look, Reporter* reporter) {
   // Only what is needed of each: there may be many, and each may be large.
   std::vector<std::pair<std::string, bool>> runs;
   TENON_TRY_VOID(store->Visit(query, [&](const history::RunRow& row) {
-    runs.emplace_back(row.spec.id, row.spec.host.empty());
+    runs.emplace_back(row.spec.id, !row.spec.IsElsewhere());
     return Status();
   }));
   for (const auto& [id, here] : runs) {
@@ -468,13 +411,13 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
   if (!run.unreadable.empty()) {
     return CancelUnreadable(context, request, Corrupt(run.unreadable));
   }
-  TENON_TRY(const Place place, context.At(run.spec.host));
-  auto asked = place.launch->Cancel(request);
-  if (!asked.ok() && IsLost(context, place, run, asked.error())) {
+  TENON_TRY(Machine * machine, context.At(run.spec.host));
+  auto asked = machine->launch().Cancel(request);
+  if (!asked.ok() && IsLost(*machine, run, asked.error())) {
     if (!IsDirectory(run::RunFolder(context.home, run_id).path())) {
-      return EndUnrecorded(context, place, std::move(run));
+      return EndUnrecorded(context, *machine, std::move(run));
     }
-    TENON_TRY_VOID(EndLostRun(context, place, run));
+    TENON_TRY_VOID(EndLostRun(context, *machine, run));
     TENON_TRY_VOID(RefreshRun(context, run_id));
     return GetRun(context, run_id);
   }
@@ -526,7 +469,7 @@ Status DeleteRun(Context& context, const std::string& run_id, bool force) {
     return Invalid("the run " + run_id + " is " + std::string(run::StateName(run->state)))
         .WithHint("`tenon cancel " + run_id + "` first");
   }
-  const bool here = readable && run->spec.host.empty();
+  const bool here = readable && !run->spec.IsElsewhere();
   if (!force && here && journal::OutputsAreLeft(folder, *run)) {
     return Invalid("outputs of " + run_id + " are not collected; the only copy would go with it")
         .WithHint("`tenon runs collect " + run_id + "` collects them; --force deletes them too");

@@ -4,9 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
-#include <thread>
 #include <unordered_set>
 
 #include "base/disk_usage.h"
@@ -15,8 +13,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "engine/assets.h"
-#include "engine/fetch.h"
 #include "engine/freeze_now.h"
+#include "engine/machine.h"
+#include "engine/run_folders.h"
 #include "engine/runs.h"
 #include "journal/fold.h"
 #include "journal/kept_outputs.h"
@@ -27,14 +26,6 @@
 namespace tenon::engine {
 namespace {
 
-constexpr int kWriterTries = 200;
-constexpr std::chrono::milliseconds kWriterPause(10);
-
-// Why a folder with the only copy of a run's outputs stays, and what makes it superfluous.
-std::string WhyOutputsStay(const std::string& run_id) {
-  return "its outputs are not collected; `tenon runs collect " + run_id + "` does that";
-}
-
 constexpr int64_t kDayUs = int64_t{24} * 3600 * 1'000'000;
 
 int64_t AgeUs(const Clock& clock, const std::string& path) {
@@ -43,42 +34,11 @@ int64_t AgeUs(const Clock& clock, const std::string& path) {
   return clock.NowUs() - (int64_t{st.st_mtim.tv_sec} * 1'000'000 + st.st_mtim.tv_nsec / 1000);
 }
 
-Result<std::vector<std::string>> RunIds(const Context& context) {
-  auto names = ListDir(context.home.runs());
-  if (!names.ok()) {
-    if (names.error().kind == ErrorKind::kNotFound) return std::vector<std::string>{};
-    return std::move(names).error();
-  }
-  std::erase_if(*names, [](const std::string& name) { return !run::IsValidRunId(name); });
-  std::sort(names->begin(), names->end());
-  return names;
-}
-
 // No record of a submit, and no runner has ever written: the remains of one that was killed at its
 // very beginning.
 bool IsRemainsOfSubmit(const run::RunFolder& folder, const Error& error) {
   return error.kind == ErrorKind::kNotFound && IsDirectory(folder.path()) &&
          !Exists(folder.host_segment());
-}
-
-// Some segment of the run has a writer, so the run, or its submit, is going on.
-bool HasWriter(const run::RunFolder& folder) {
-  auto names = ListDir(folder.path());
-  if (!names.ok()) return false;
-  for (const std::string& name : *names) {
-    if (!name.ends_with(run::kSegmentSuffix)) continue;
-    if (IsLockedByOther(JoinPath(folder.path(), name)).value_or(true)) return true;
-  }
-  return false;
-}
-
-// A runner takes a moment to go after it has written the end.
-bool WriterStays(const run::RunFolder& folder) {
-  for (int tries = 0; HasWriter(folder); ++tries) {
-    if (tries == kWriterTries) return true;
-    std::this_thread::sleep_for(kWriterPause);
-  }
-  return false;
 }
 
 Status AddTree(const snapshot::ObjectStore& objects, const std::string& hex,
@@ -116,7 +76,7 @@ class LiveObjects {
     for (const std::string& tree : {run.spec.tree, run.spec.kept_tree, run.outputs_tree}) {
       auto status = AddTree(objects_, tree, &trees_, &live_);
       // What another machine has not given us yet cannot be lost here.
-      const bool elsewhere = !run.spec.host.empty();
+      const bool elsewhere = run.spec.IsElsewhere();
       if (status.ok() || (elsewhere && status.error().kind == ErrorKind::kNotFound)) continue;
       return std::move(status)
           .error()
@@ -153,38 +113,6 @@ uint64_t RemovePartialObjects(const Context& context, const std::unordered_set<H
   return freed;
 }
 
-// One that can't be removed (files of another user, a file system mounted in it) keeps nobody from
-// the rest.
-template <typename Cleaned>
-void RemoveWorkOf(const run::RunFolder& folder, const std::string& run_id, bool dry_run,
-                  Cleaned* cleaned) {
-  const uint64_t bytes = DiskBytes(folder.work());
-  if (auto gone = dry_run ? Status() : run::RemoveWork(folder); !gone.ok()) {
-    cleaned->kept.push_back({run_id, gone.error().message});
-    return;
-  }
-  ++cleaned->work_folders;
-  cleaned->bytes_freed += bytes;
-}
-
-// What the run was asked to do, without its journal. nullopt: it has never been started.
-std::optional<run::RunSpec> SpecOf(const Context& context, const std::string& run_id) {
-  if (!run::IsValidRunId(run_id)) return std::nullopt;  // a machine's word
-  auto text = ReadFile(run::RunFolder(context.home, run_id).spec());
-  if (!text.ok()) {
-    auto submitted = SubmittedSpec(context, run_id);
-    if (!submitted.ok() || !*submitted || (*submitted)->host.empty()) return std::nullopt;
-    return std::move(**submitted);
-  }
-  auto value = json::Parse(*text);
-  if (!value.ok() || !value->is_object()) return std::nullopt;
-  const json::Object* asked = json::GetObject(value->get_object(), "spec");
-  if (asked == nullptr) return std::nullopt;
-  auto spec = run::RunSpec::FromRecord(*asked);
-  if (!spec.ok()) return std::nullopt;
-  return std::move(*spec);
-}
-
 // One call of CleanTarget().
 class Cleaner {
  public:
@@ -192,8 +120,8 @@ class Cleaner {
       : context_(context), options_(options), reporter_(reporter) {}
 
   Result<CleanResult> Run() {
-    TENON_TRY(place_, context_.At(options_.host));
-    TENON_TRY_VOID(place_.far == nullptr ? RemoveWork() : RemoveFarRuns());
+    TENON_TRY(machine_, context_.At(options_.host));
+    TENON_TRY_VOID(CleanRuns());
     if (options_.containers) TENON_TRY_VOID(SweepContainers());
     // After this no container of a run that is over stands in an image's way.
     TENON_TRY_VOID(RemoveEnvironments());
@@ -214,62 +142,21 @@ class Cleaner {
     return options_.project_id.empty() || spec.project_id == options_.project_id;
   }
 
-  Status RemoveWork() {
-    TENON_TRY(const auto ids, RunIds(context_));
-    uint64_t done = 0;
-    for (const std::string& id : ids) {
-      reporter_.OnProgress("reading journals", ++done, ids.size());
-      const run::RunFolder folder(context_.home, id);
-      const auto spec = SpecOf(context_, id);
-      if (spec && spec->target == options_.target && IsOfProject(*spec)) runs_.push_back(id);
-      if (!IsDirectory(folder.work())) continue;
-      const auto view = journal::FoldRunFolder(folder.path());
-      if (!view.ok()) continue;  // `gc` has rules for those
-      if (view->spec.target != options_.target || !IsOfProject(view->spec)) continue;
-      if (!run::IsFinal(view->state) || WriterStays(folder)) {
-        ++result_.going;
-        continue;
-      }
-      if (journal::OutputsAreLeft(folder, *view)) {
-        result_.kept.push_back({id, WhyOutputsStay(id)});
-        continue;
-      }
-      RemoveWorkOf(folder, id, options_.dry_run, &result_);
-    }
-    return {};
-  }
-
-  // Those of this project that are over and whose outputs are here.
-  Status RemoveFarRuns() {
-    TENON_TRY(const run::HostedAnswer there, place_.services->Hosted({}));
-    run::HostedRequest request;
-    request.dry_run = options_.dry_run;
-    for (const run::HostedRun& run : there.runs) {
-      const auto spec = SpecOf(context_, run.run_id);
-      if (!spec || spec->host != options_.host || !IsOfProject(*spec)) continue;
-      runs_.push_back(run.run_id);
-      if (run.alive) {
-        ++result_.going;
-      } else if (!OutputsFetched(context_, run.run_id)) {
-        result_.kept.push_back(
-            {run.run_id,
-             "its outputs have not been fetched yet; `tenon status " + run.run_id + "` does that"});
-      } else {
-        if (!options_.dry_run) TENON_TRY_VOID(SecureFetched(context_, run.run_id));
-        request.remove.push_back(run.run_id);
-      }
-    }
-    if (request.remove.empty()) return {};
-    TENON_TRY(const run::HostedAnswer done, place_.services->Hosted(request));
-    result_.work_folders = done.removed.size();
-    result_.bytes_freed += done.bytes_freed;
-    result_.kept.insert(result_.kept.end(), done.kept.begin(), done.kept.end());
+  Status CleanRuns() {
+    TENON_TRY(CleanedRuns cleaned,
+              machine_->runs().Clean({options_.project_id, options_.target, options_.dry_run},
+                                     reporter_));
+    runs_ = std::move(cleaned.runs);
+    result_.work_folders = cleaned.folders;
+    result_.going = cleaned.going;
+    result_.bytes_freed += cleaned.bytes_freed;
+    result_.kept = std::move(cleaned.kept);
     return {};
   }
 
   Status SweepContainers() {
-    if (place_.far == nullptr && !Exists(context_.home.root())) return {};
-    TENON_TRY(auto swept, place_.services->Sweep({runs_, /*all=*/false, options_.dry_run}));
+    if (!machine_->MayHave(machine_->home().root())) return {};
+    TENON_TRY(auto swept, machine_->services().Sweep({runs_, /*all=*/false, options_.dry_run}));
     result_.containers = std::move(swept.removed);
     for (run::Kept& kept : swept.kept) result_.kept.push_back(std::move(kept));
     return {};
@@ -288,14 +175,14 @@ class Cleaner {
   }
 
   Status RemoveEnvironments() {
-    if (place_.far == nullptr && !Exists(context_.home.environments())) return {};
-    TENON_TRY(const auto listed, place_.services->Environments({}));
+    if (!machine_->MayHave(machine_->home().environments())) return {};
+    TENON_TRY(const auto listed, machine_->services().Environments({}));
     run::EnvironmentsRequest request{{}, options_.dry_run};
     for (const run::ListedEnvironment& one : listed.environments) {
       if (IsOurs(one)) request.remove.push_back(one.record.ready.key);
     }
     if (request.remove.empty()) return {};
-    TENON_TRY(auto answer, place_.services->Environments(request));
+    TENON_TRY(auto answer, machine_->services().Environments(request));
     result_.environments = std::move(answer.removed);
     result_.bytes_freed += answer.bytes_freed;
     for (run::Kept& kept : answer.kept) result_.kept.push_back(std::move(kept));
@@ -305,7 +192,7 @@ class Cleaner {
   Context& context_;
   const CleanOptions& options_;
   Reporter& reporter_;
-  Place place_;
+  Machine* machine_ = nullptr;
   std::vector<std::string> runs_;  // of this project on this target
   CleanResult result_;
 };
@@ -384,7 +271,14 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
     if (work && journal::OutputsAreLeft(folder, *view)) {
       result.kept.push_back({id, WhyOutputsStay(id)});
     } else if (work) {
-      RemoveWorkOf(folder, id, options.dry_run, &result);
+      // One that can't be removed keeps nobody from the rest.
+      const auto freed = RemoveWorkOf(folder, options.dry_run);
+      if (freed.ok()) {
+        ++result.work_folders;
+        result.bytes_freed += *freed;
+      } else {
+        result.kept.push_back({id, freed.error().message});
+      }
     }
     TENON_TRY_VOID(live.AddRun(*view));
   }

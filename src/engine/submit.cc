@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <future>
@@ -18,10 +19,8 @@
 #include "engine/claim.h"
 #include "engine/git.h"
 #include "engine/heal.h"
-#include "engine/idle.h"
-#include "engine/mirror.h"
+#include "engine/machine.h"
 #include "engine/private_files.h"
-#include "engine/reach.h"
 #include "engine/runs.h"
 #include "journal/writer.h"
 #include "run/damage.h"
@@ -46,9 +45,6 @@ const std::vector<std::string>& AlwaysIgnored() {
                                                     ".mypy_cache"};
   return patterns;
 }
-
-constexpr int kStartTries = 6;
-constexpr int64_t kStartPauseUs = 500'000;
 
 bool IsComputeFile(std::string_view path) { return path.ends_with(".compute"); }
 
@@ -146,64 +142,10 @@ Status CheckScriptIsTaken(const snapshot::ObjectStore& objects, const snapshot::
   return {};
 }
 
-// Hands the run to the machine it is for. One that answered before is asked again after a lost
-// link; a repeat starts nothing twice.
-Result<run::RunnerStarted> HandOver(Context& context, launch::StartRequest start,
-                                    Reporter& reporter, bool* unclear) {
-  *unclear = false;
-  TENON_TRY(const Place place, context.At(start.spec.host));
-  if (place.far == nullptr) return place.launch->Start(start);
-  TENON_TRY(start.tree.store, context.Objects());
-  start.tree.root = start.spec.tree;
-  start.tree.base = place.far->record.acked_tree;
-  start.tree.on_progress = [&](uint64_t done, uint64_t total) {
-    reporter.OnProgress("sending the project", done, total);
-  };
-  start.environment = LoginEnvironment(place.far->record);
-  // Whoever watches gets the first output without another turn.
-  const bool idle_watch = place.far->record.idle_after_us > 0 || place.far->record.idle_watch_given;
-  if (!idle_watch) {
-    start.tree.ahead = Mirror::AheadRequest(place.home, start.spec.id);
-    start.tree.ahead["if_ok"] = true;
-  }
-  bool refused = false;
-  start.tree.refused = &refused;
-  for (int tries = 1;; ++tries) {
-    auto started = place.launch->Start(start);
-    if (started.ok()) {
-      if (!idle_watch) place.far->ahead = start.spec.id;
-      // From here on the run goes on, whatever else cannot be done.
-      *unclear = false;
-      (void)UpdateHost(context.home, start.spec.host, [&](HostRecord& host) {
-        host.acked_tree = start.spec.tree;
-        host.boot_id = started->process.boot_id;
-        host.last_heard_us = context.clock->NowUs();
-      }).ok();
-      if (auto watched = WatchIdleIfAsked(context, place); !watched.ok()) {
-        reporter.OnNotice({run::Level::kWarning,
-                           "whenIdle could not be asked for: " + watched.error().message,
-                           watched.error().hint});
-      }
-      return started;
-    }
-    if (run::IsUnreadableHere(started.error())) return started;
-    // What the host says itself, that its disk is full, is no lost link.
-    const bool lost = started.error().kind == ErrorKind::kUnavailable && !refused;
-    // One try that may have got through is enough: a later refusal does not undo it.
-    const bool garbled = started.error().kind == ErrorKind::kCorrupt;
-    *unclear = *unclear || ((lost || garbled) && !refused && place.far->host->has_sent());
-    if (!lost || !place.far->host->has_heard() || tries == kStartTries) {
-      Error error = std::move(started).error();
-      if (error.kind == ErrorKind::kDenied && error.hint.empty()) {
-        error.hint = "`tenon computetarget test " + ShellQuote(start.spec.target) +
-                     "` tries what a run needs there; tenonDirectory in its .compute file names "
-                     "another folder";
-      }
-      return error;
-    }
-    reporter.OnLink(0, started.error().message);
-    ::usleep(static_cast<useconds_t>(kStartPauseUs * tries));
-  }
+Handover HandOver(Context& context, launch::StartRequest start, Reporter& reporter) {
+  const auto machine = context.At(start.spec.host);
+  if (!machine.ok()) return {machine.error()};
+  return (*machine)->Start(std::move(start), reporter);
 }
 
 // On a thread of its own: with an index of its own.
@@ -256,7 +198,8 @@ Result<std::string> RecordAndStart(
   }();
   if (!recorded.ok()) return give_up(std::move(recorded).error().Wrap("recording the run"));
   // Another machine takes its time to answer: enough to be in the index by then.
-  if (!spec.host.empty() && spec.tracked) {
+  const bool beside = spec.tracked && spec.IsElsewhere();
+  if (beside) {
     context.indexing = std::async(std::launch::async, Index, context.home, claimed);
   }
   reporter.OnRunId(spec.id);
@@ -268,30 +211,29 @@ Result<std::string> RecordAndStart(
   for (const Secret& secret : secrets) start.secrets[secret.name] = secret.value;
   start.version = context.version;
   start.retry_of = retry_of;
-  bool unclear = false;
   const StepTimer timer(*context.clock);
-  auto handle = HandOver(context, start, reporter, &unclear);
+  Handover handover = HandOver(context, start, reporter);
+  Result<run::RunnerStarted>& handle = handover.runner;
   if (!handle.ok() && run::IsUnreadableHere(handle.error())) {
     if (auto healed = HealTree(context, project, spec.tree, spec.id); healed.ok()) {
-      handle = HandOver(context, std::move(start), reporter, &unclear);
+      handover = HandOver(context, std::move(start), reporter);
     } else {
       handle = std::move(healed).error();
     }
   }
-  if (!handle.ok() && !unclear) {
+  if (!handle.ok() && !handover.unclear) {
     run::End end;
     end.never_started = true;
     end.exit_code = 125;
     end.reason = masker.Mask(handle.error().message);
     if (writer->AppendLast(end).ok()) (void)writer->Sync();
   }
-  // After this the run goes on by itself. On another machine that is to be known when the machine
-  // has lost it.
-  if (handle.ok() && !spec.host.empty()) {
+  // After this the run goes on by itself.
+  if (handle.ok() && handover.to_be_noted) {
     (void)writer->Append(run::Step{std::string(kHandOver), timer.Elapsed(), ""}).ok();
   }
   const std::string id = spec.id;
-  if (!handle.ok() || (spec.tracked && spec.host.empty())) {
+  if (!handle.ok() || (spec.tracked && !beside)) {
     if (context.indexing.valid()) context.indexing.wait();
     if (auto store = context.History(); store.ok()) {
       if (auto status = IndexClaimed(**store, context.home, claimed); !status.ok()) {
@@ -302,7 +244,7 @@ Result<std::string> RecordAndStart(
       }
     }
   }
-  if (unclear) {
+  if (handover.unclear) {
     return std::move(handle)
         .error()
         .Wrap("starting the run " + id)
@@ -313,6 +255,11 @@ Result<std::string> RecordAndStart(
 }
 
 }  // namespace
+
+bool WasHandedOver(const journal::RunView& run) {
+  return std::ranges::any_of(run.steps,
+                             [](const run::Step& step) { return step.name == kHandOver; });
+}
 
 snapshot::FreezeOptions FreezeOptionsFor(const Context& context, const ProjectFolder& folder) {
   snapshot::FreezeOptions options;
@@ -345,10 +292,8 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
   }
 
   // The way to another machine is opened meanwhile; what goes wrong there is said when it is used.
-  if (!spec.host.empty()) {
-    TENON_TRY(const Place place, context.At(spec.host));
-    (void)place.far->host->Open().ok();
-  }
+  TENON_TRY(Machine * machine, context.At(spec.host));
+  machine->Open();
 
   TENON_TRY_VOID(CheckOutsideHome(context, request.folder.root));
   StepTimer timer(*context.clock);

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "engine/context.h"
 #include "engine/reporter.h"
+#include "journal/fold.h"
 #include "run/spec.h"
 #include "snapshot/freeze.h"
 
@@ -68,6 +69,7 @@ struct RerunRequest {
 
 // The step in a run's journal that says: another machine has it.
 inline constexpr std::string_view kHandOver = "hand-over";
+bool WasHandedOver(const journal::RunView& run);
 
 // Runs a recorded run's snapshot again, as a new run. Returns the new run's id.
 Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& reporter);

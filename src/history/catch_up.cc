@@ -197,7 +197,7 @@ int64_t BootStamp() { return ShortStamp("boot " + BootId()); }
 
 bool GoesOnWithoutFolder(HistoryStore& store, const std::string& id) {
   const auto run = store.Get(id);
-  if (!run.ok() || run::IsFinal(run->state) || !run->spec.host.empty()) return false;
+  if (!run.ok() || run::IsFinal(run->state) || run->spec.IsElsewhere()) return false;
   const auto alive = [](const ProcessId& process) {
     return process.start_ticks != 0 && CheckProcess(process) == Liveness::kAlive;
   };

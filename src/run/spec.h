@@ -118,6 +118,10 @@ struct RunSpec {
         Field(38, "rerun_of", &RunSpec::rerun_of, FieldRule::kAlways));
   }
 
+  // It was not for the machine of the client that submitted it. For what is decided from a record
+  // alone, where the machine need not be reached, or known any more.
+  bool IsElsewhere() const { return !host.empty(); }
+
   json::Object ToJson() const;
   // kInvalid when a member has the wrong type or one without which no run is possible is missing.
   // Unknown members are ignored, so an older reader takes a newer spec.

@@ -30,7 +30,7 @@ constexpr const char* kOwnSources[] = {"/azureml-run", "/azureml-share", "/home"
 
 // By its name where the reader sits at another machine.
 std::string MachineWords(const run::RunSpec& spec) {
-  if (spec.host.empty()) return gpu::HostFacts().machine;
+  if (!spec.IsElsewhere()) return gpu::HostFacts().machine;
   char name[256] = "";
   if (::gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') {
     return "the machine of target " + spec.target;

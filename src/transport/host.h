@@ -23,6 +23,13 @@ struct KnownLength {
   uint64_t size = 0;
 };
 
+// How a link is and was. What needs no link always stands.
+struct LinkState {
+  bool stands = true;  // a conversation is under way
+  bool heard = true;   // the host has answered at least once
+  bool sent = true;    // something was sent to it, heard or not
+};
+
 // Frames to the agent of a host and back (docs/runner.md § serve), for those who have more to say
 // than the calls of Host. Requests may be sent ahead; answers come in their order. After an Error
 // everything that was under way is forgotten; the next Send() begins a new conversation.
@@ -36,6 +43,8 @@ class FrameLink {
   Result<Frame> Receive(int64_t timeout_us);
   // Ends the conversation.
   virtual void Close() = 0;
+  // Costs nothing and contacts nobody.
+  virtual LinkState state() const { return {}; }
 };
 
 // A machine we can reach: this one, or one over SSH. Runs commands, puts files, reads files

@@ -61,6 +61,7 @@ class SshHost : public Host, public FrameLink {
   Status Send(const json::Object& head, std::string_view body) override;
   Result<std::optional<Frame>> Next(int64_t timeout_us) override;
   void Close() override;
+  LinkState state() const override { return {fd() >= 0, has_heard_, has_sent_}; }
 
   // Starts the conversation without waiting for anything but a login, so that it stands when the
   // first call comes.
@@ -76,10 +77,6 @@ class SshHost : public Host, public FrameLink {
   std::string agent_path() const;
   // Readable when a frame may have come; -1: no conversation.
   int fd() const { return agent_ ? agent_->fd() : -1; }
-  // The host has answered at least once.
-  bool has_heard() const { return has_heard_; }
-  // Something was sent to it, heard or not.
-  bool has_sent() const { return has_sent_; }
 
  private:
   // Sends one request and returns its answer, or the Error in it.

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/run_ssh.h"
+#include "cli/take_way.h"
 
 #include <signal.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
 
 #include "base/process.h"
 #include "cli/print.h"
@@ -26,19 +30,18 @@ class IgnoreInterrupt {
 
 }  // namespace
 
-std::string QuotedCommand(const std::vector<std::string>& words) {
-  std::string command = "exec";
-  for (const std::string& word : words) command += " " + engine::QuoteForAnyShell(word);
-  return command;
-}
-
-Result<int> RunSsh(engine::Reached& reached, const std::vector<std::string>& options,
-                   const std::vector<std::string>& words) {
-  TENON_TRY_VOID(reached.ssh->Connect());
+Result<int> TakeWay(const engine::WayIn& way) {
   FlushOut();
+  if (!way.asks_us) {
+    std::vector<char*> argv;
+    for (const std::string& word : way.argv) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    ::execv(argv[0], argv.data());
+    return FromErrno("starting " + way.argv[0], errno);
+  }
   SpawnOptions spawn;
-  spawn.argv = reached.ssh->CommandLine(options, words.empty() ? "" : QuotedCommand(words));
-  spawn.env = reached.ssh->CommandEnvironment();
+  spawn.argv = way.argv;
+  spawn.env = way.environment.value_or(CurrentEnvironment());
   spawn.stdin_fd = STDIN_FILENO;
   const IgnoreInterrupt ignore;
   TENON_TRY(const pid_t pid, Spawn(spawn));

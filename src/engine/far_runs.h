@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_ENGINE_FAR_RUNS_H_
+#define TENON_ENGINE_FAR_RUNS_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/context.h"
+#include "engine/machine.h"
+#include "engine/machine_runs.h"
+
+namespace tenon::engine {
+
+// The runs of a machine with a home of its own, behind a link with an agent at its other end
+// (transport::Host::frames()): what is needed here is copied, piece by piece and only once.
+class FarRuns : public MachineRuns {
+ public:
+  // Both must outlive this object; `machine` is the one it belongs to.
+  FarRuns(Context& context, Machine& machine) : context_(context), far_(machine) {}
+
+  // The journal of that run was asked for with its start, and comes over the link from its
+  // beginning on (Mirror::AheadRequest). The next feed that needs the link takes it over.
+  void NoteAhead(const std::string& run_id) { ahead_ = run_id; }
+
+  std::unique_ptr<RunFeed> Feed(const std::string& run_id, FeedSink sink) override;
+  bool HadRun(const journal::RunView& run) const override;
+  Error LostRun(const std::string& run_id, Error said) const override;
+  Status GiveUp(const std::string& run_id) override;
+  std::string StartedAgainAs(const std::string& run_id) override;
+  Status FetchOutputs(const std::string& run_id, Reporter& reporter) override;
+  Status BringHome(const std::string& run_id, Reporter& reporter) override;
+  Status FetchObjects(const std::vector<WantedObject>& wanted, std::string_view what,
+                      Reporter& reporter) override;
+  Status FetchTree(const std::string& root, std::string_view what, Reporter& reporter,
+                   const std::function<Status()>& accept) override;
+  Result<CleanedRuns> Clean(const CleanScope& scope, Reporter& reporter) override;
+
+ private:
+  // What the machine could not collect when the run ended, it may be able to now.
+  Status CollectThere(const std::string& run_id, Reporter& reporter);
+
+  Context& context_;
+  Machine& far_;
+  std::string ahead_;
+};
+
+}  // namespace tenon::engine
+
+#endif  // TENON_ENGINE_FAR_RUNS_H_
