@@ -387,7 +387,7 @@ run::Proof Supervisor::EndWhatPreparingLeft() {
     query.run_key = request_.spec.key;
     query.supervisor = ::getpid();
     query.marked = executor::HasRunMark(query.run_key);
-    // Later than we, by a tick: who has started us has our mark too, and still waits for our answer.
+    // A tick later than we: who has started us has our mark too, and still waits for our answer.
     if (const auto us = IdentifyProcess(query.supervisor)) {
       query.not_before_ticks = us->start_ticks + 1;
     }
