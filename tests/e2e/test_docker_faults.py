@@ -292,7 +292,7 @@ print("waited", tenon.log("loss", 0.5).wait(2))
 
 
 def test_points_without_space_are_counted_in_a_container_too(tmp_path):
-    disk = SmallDisk(tmp_path / "tenon-home", "48m")
+    disk = SmallDisk(tmp_path / "tenon-home", "96m")  # uv, which may lie in it already, takes half of that
     try:
         made, runs = own_engine(tmp_path)
         try:
