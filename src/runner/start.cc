@@ -140,6 +140,12 @@ Status Supervise(StartRequest request, bool adopt, const std::string& version,
                  UniqueFd& answer_pipe) {
   TENON_TRY_VOID(BecomeDaemon(request, answer_pipe.get()));
   run::RunFolder folder = request.run.Folder();
+  if (!adopt) {
+    // All that is started from here on inherits it; who waits for our answer has none and is never
+    // taken for a process of the run. Where it can't be had, the proof of a recovery says so.
+    (void)executor::TakeRunMark(request.spec.key);
+    TENON_TRY_VOID(WriteSpec(request, version));
+  }
   TENON_TRY(auto executor, executor::MakeExecutor(request.spec.executor));
   journal::Writer::Options options;
   options.path = folder.host_segment();
@@ -288,10 +294,6 @@ Result<json::Object> StartOnce(StartRequest request, const std::string& version)
   // Refused here, before anything is written: the run never started.
   TENON_TRY(auto checked, executor::MakeExecutor(request.spec.executor));
   checked.reset();
-  // The supervisor inherits it, and so does all that it starts. Where it can't be had, the proof of
-  // a recovery says so.
-  (void)executor::TakeRunMark(request.spec.key);
-  TENON_TRY_VOID(WriteSpec(request, version));
   KeepSecrets(request);
   const std::string run_key = request.spec.key;
   auto started = StartSupervisor(std::move(request), /*adopt=*/false, version);

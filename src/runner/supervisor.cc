@@ -387,10 +387,7 @@ run::Proof Supervisor::EndWhatPreparingLeft() {
     query.run_key = request_.spec.key;
     query.supervisor = ::getpid();
     query.marked = executor::HasRunMark(query.run_key);
-    // A tick later than we: who has started us has our mark too, and still waits for our answer.
-    if (const auto us = IdentifyProcess(query.supervisor)) {
-      query.not_before_ticks = us->start_ticks + 1;
-    }
+    if (const auto us = IdentifyProcess(query.supervisor)) query.not_before_ticks = us->start_ticks;
     executor::ProcessSet signaled;
     proof = executor::EndTree(query, kEndLimitUs, &signaled);
     if (!request_.spec.setup.empty()) unseen = std::move(proof.remark);
@@ -403,8 +400,8 @@ run::Proof Supervisor::EndWhatPreparingLeft() {
   if (proof.ended > 0) {
     Notice(run::Level::kWarning,
            Count(static_cast<uint64_t>(proof.ended),
-                 "process was left by what prepared the run and was ended",
-                 "processes were left by what prepared the run and were ended"));
+                 "process started by the preparation was still running; it was ended",
+                 "processes started by the preparation were still running; they were ended"));
   }
   return proof;
 }

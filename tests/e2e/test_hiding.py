@@ -189,9 +189,22 @@ def test_what_setup_lines_leave_is_ended_when_the_script_never_starts(runner, ho
         proof = journal.end["proof"]
         # What was killed with the shell may still be on its way out.
         assert proof["left"] == 0 and proof["ended"] >= 1, proof
-        assert any("prepared the run" in n["text"] for n in journal.notices), journal.notices
+        assert any("started by the preparation" in n["text"] for n in journal.notices), journal.notices
     finally:
         end_process(daemon)
+
+
+def test_what_starts_as_early_as_its_runner_is_ended_too(runner):
+    """Start times are told in ticks of 10 ms: on a fast machine both have the same one, now and then."""
+    for _ in range(50):
+        (runner.scratch / "daemon").unlink(missing_ok=True)
+        run = runner.start("print('never')\n", setup=[BACKGROUND, STARTED, "false"])
+        daemon = read_pid(runner.scratch / "daemon")
+        try:
+            run.wait()
+            assert not lives(daemon)
+        finally:
+            end_process(daemon)
 
 
 def test_what_setup_lines_leave_is_ended_with_the_script(runner):
