@@ -8,6 +8,7 @@ json::Object ErrorToJson(const Error& error) {
   object["kind"] = ErrorKindName(error.kind);
   object["message"] = json::EncodeBytes(error.message);
   if (!error.hint.empty()) object["hint"] = json::EncodeBytes(error.hint);
+  if (!error.reason.empty()) object["reason"] = error.reason;
   return object;
 }
 
@@ -23,6 +24,7 @@ Error ErrorFromJson(const json::Object& object) {
   error.message =
       json::DecodeBytes(json::GetString(object, "message", "the other side gave no reason"));
   error.hint = json::DecodeBytes(json::GetString(object, "hint"));
+  error.reason = json::GetString(object, "reason");
   return error;
 }
 

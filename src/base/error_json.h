@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An Error as one side of a conversation tells it to the other: {kind, message[, hint]}. Its words
+// An Error as one side of a conversation tells it to the other: {kind, message[, hint][, reason]}. Its words
 // may have any bytes (json::EncodeBytes).
 #ifndef TENON_BASE_ERROR_JSON_H_
 #define TENON_BASE_ERROR_JSON_H_

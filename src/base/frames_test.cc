@@ -75,11 +75,13 @@ TEST(Frames, AHeadThatIsNoObjectIsRefused) {
 }
 
 TEST(ErrorJson, AnErrorCrossesTheWire) {
-  const Error error = Unavailable("disk full: /data/\xff").WithHint("make room");
+  const Error error =
+      Unavailable("disk full: /data/\xff").WithHint("make room").WithReason("full");
   const Error again = ErrorFromJson(json::Parse(json::Print(ErrorToJson(error)))->get_object());
   EXPECT_EQ(again.kind, ErrorKind::kUnavailable);
   EXPECT_EQ(again.message, error.message);
   EXPECT_EQ(again.hint, "make room");
+  EXPECT_EQ(again.reason, "full");
   EXPECT_EQ(ErrorFromJson({}).kind, ErrorKind::kInternal);
 }
 

@@ -26,16 +26,23 @@ std::string_view ErrorKindName(ErrorKind kind);
 
 // A failure a person can act on. `message` reads "doing what to which thing: why"; each layer puts
 // its own part in front with Wrap(). `hint` is what to do about it, empty when there is no advice.
+// `reason` is a code for callers who decide by more than the kind, as "changed-while-read"; it is
+// declared in the header of whoever fails with it. Nobody decides by the words of a message.
 struct [[nodiscard]] Error {
   ErrorKind kind = ErrorKind::kInternal;
-  std::string message;
-  std::string hint;
+  std::string message = {};
+  std::string hint = {};
+  std::string reason = {};
 
+  Error&& WithReason(std::string_view code) && {
+    reason = code;
+    return std::move(*this);
+  }
   Error&& WithHint(std::string text) && {
     hint = std::move(text);
     return std::move(*this);
   }
-  // Puts "doing: " in front of the message and keeps kind and hint.
+  // Puts "doing: " in front of the message and keeps the rest.
   Error&& Wrap(std::string_view doing) && {
     message = std::string(doing) + ": " + message;
     return std::move(*this);
