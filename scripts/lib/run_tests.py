@@ -70,7 +70,7 @@ def compiled_before():
     return {"CCACHE_REMOTE_STORAGE": f"file:{folder}|read-only"} if folder.is_dir() else {}
 
 
-def build(preset, *targets):
+def build(preset, *targets, prefix=()):
     def work(log):
         folder = BUILD / preset
         presets = ROOT / "CMakePresets.json"
@@ -79,7 +79,7 @@ def build(preset, *targets):
             code = log.run(["cmake", "--preset", preset], 300, cwd=ROOT)
             if code:
                 return one(code, "build-" + preset, "cmake")
-        return one(log.run(["ninja", "-C", folder, *targets], 7200, compiled_before(), ROOT),
+        return one(log.run([*prefix, "ninja", "-C", folder, *targets], 7200, compiled_before(), ROOT),
                    "build-" + preset, "ninja")
     return work
 
@@ -216,8 +216,11 @@ def deep_fuzz_seconds(target):
 
 def deep_steps():
     steps = [
-        # First, because it compiles everything from nothing, which serves the builds after it.
-        Step("fresh-root", pytest("fresh-root", "fresh_root", deep=True, limit=14400), slots=CORES),
+        # First, because it compiles everything from nothing, which serves the builds after it but for
+        # the one whose compiler is told something else. That one fills the time in which tests wait.
+        Step("fresh-root", pytest("fresh-root", "fresh_root", deep=True, limit=14400)),
+        Step("build-tsan", build("tsan", prefix=["nice", "-n", "19"])),
+        Step("unit-tsan", unit("tsan"), ("build-tsan",)),
         Step("build-release", build("release"), slots=CORES),
         Step("build-fuzz", build("fuzz", "fuzzers"), slots=CORES),
         # The build by clang: what the other one's compiler is told means nothing to clang-tidy.
@@ -231,10 +234,7 @@ def deep_steps():
                           ("build-release",)))
     for target in fuzzers():
         steps.append(Step(target, fuzz(target, deep_fuzz_seconds(target)), ("build-fuzz",)))
-    return steps + [
-        Step("build-tsan", build("tsan"), slots=CORES),
-        Step("unit-tsan", unit("tsan"), ("build-tsan",)),
-    ]
+    return steps
 
 
 def select(steps, names):
