@@ -83,8 +83,9 @@ std::vector<Row> Settings(const journal::RunView& a, const journal::RunView& b) 
 
 std::vector<Row> Parameters(const journal::RunView& a, const journal::RunView& b) {
   std::map<std::string, Row> rows;
-  for (const auto& [name, value] : a.spec.parameters) rows[name] = {name, value, std::nullopt};
-  for (const auto& [name, value] : b.spec.parameters) {
+  for (const auto& [name, value] : journal::ParametersOf(a))
+    rows[name] = {name, value, std::nullopt};
+  for (const auto& [name, value] : journal::ParametersOf(b)) {
     rows[name].name = name;
     rows[name].second = value;
   }

@@ -74,7 +74,9 @@ json::Value Maker::Properties(const journal::RunView& run) const {
   } else if (!spec.git_diff_object.empty()) {
     properties["GitDirty"] = true;
   }
-  if (!spec.parameters.empty()) properties["Parameters"] = Pairs(spec.parameters);
+  if (const auto parameters = journal::ParametersOf(run); !parameters.empty()) {
+    properties["Parameters"] = Pairs(parameters);
+  }
   if (!run.reason.empty()) properties["Reason"] = Text(run.reason);
   if (!spec.rerun_of.empty()) properties["RerunOf"] = Text(spec.rerun_of);
   properties["RunConfiguration"] = Text(spec.run_configuration);

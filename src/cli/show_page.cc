@@ -132,9 +132,10 @@ std::string ContainerText(const journal::RunView& run, const PageOptions& option
 }
 
 std::string Parameters(const journal::RunView& run, const PageOptions& options) {
-  if (run.spec.parameters.empty()) return "";
+  const auto parameters = journal::ParametersOf(run);
+  if (parameters.empty()) return "";
   Facts facts;
-  for (const auto& [name, value] : run.spec.parameters) {
+  for (const auto& [name, value] : parameters) {
     facts.Add(OneLine(name), value.empty() ? "''" : OneLine(value));
   }
   return Heading("Parameters", options) + facts.ToText();

@@ -45,6 +45,8 @@ void Report(const journal::Record& record, Reporter& reporter, std::optional<run
     void operator()(const run::Step& e) { reporter.OnStep(e); }
     void operator()(const run::Output& e) { reporter.OnOutput(e.stream, e.bytes, record.time_us); }
     void operator()(const run::Metrics&) {}
+    void operator()(const run::Parameters&) {}
+    void operator()(const run::Samples&) {}
     void operator()(const run::Notice& e) { reporter.OnNotice(e); }
     void operator()(const run::Gap& e) { reporter.OnGap(e); }
     void operator()(const run::End& e) {

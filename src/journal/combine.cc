@@ -133,6 +133,7 @@ void MergeContents(const SegmentFold& fold, RunView& view) {
   view.steps.insert(view.steps.end(), fold.steps.begin(), fold.steps.end());
   view.notices.insert(view.notices.end(), fold.notices.begin(), fold.notices.end());
   for (const auto& [name, summary] : fold.series) MergeSeries(view.series[name], summary);
+  view.parameters.insert(fold.parameters.begin(), fold.parameters.end());
   view.stdout_bytes += fold.stdout_bytes;
   view.stderr_bytes += fold.stderr_bytes;
   view.gap.stdout_bytes += fold.gap.stdout_bytes;
@@ -212,6 +213,17 @@ SegmentFold UnreadableSegment(const std::string& path, const Error& error) {
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> ParametersOf(const RunView& run) {
+  auto all = run.spec.parameters;
+  const auto named = [&](const std::string& name) {
+    return std::ranges::any_of(run.spec.parameters, [&](const auto& p) { return p.first == name; });
+  };
+  for (const auto& parameter : run.parameters) {
+    if (!named(parameter.first)) all.push_back(parameter);
+  }
+  return all;
+}
 
 bool IsNearSegment(std::string_view name) { return name.starts_with(kNearPrefix); }
 

@@ -14,8 +14,9 @@ namespace {
 
 constexpr size_t kMaxNotices = 1000;
 constexpr size_t kMaxHashText = 128;
-constexpr uint64_t kSeriesCost = 256;  // of a summary in a map, its name and value left aside
-constexpr uint64_t kHeapCost = 16;     // of a block on the heap beside its bytes
+constexpr uint64_t kSeriesCost = 256;     // of a summary in a map, its name and value left aside
+constexpr uint64_t kParameterCost = 128;  // of a pair in a map, its texts left aside
+constexpr uint64_t kHeapCost = 16;        // of a block on the heap beside its bytes
 
 void Shorten(std::string& text) {
   if (text.size() <= kMaxReason) return;
@@ -88,6 +89,19 @@ class Folder {
   void operator()(run::Metrics& e) {
     for (const run::MetricBlock& block : e.blocks) AddBlock(block);
   }
+  void operator()(run::Parameters& e) {
+    for (auto& [name, value] : e.values) {
+      if (fold_.parameters.contains(name)) continue;
+      const uint64_t cost = kParameterCost + CostOf(name) + CostOf(value);
+      if (fold_.held + cost > most_) {
+        ++fold_.left_out;
+        continue;
+      }
+      fold_.held += cost;
+      fold_.parameters.emplace(std::move(name), std::move(value));
+    }
+  }
+  void operator()(run::Samples&) {}  // read where they are shown
   void operator()(run::Artifacts& e) {
     std::string foreign;
     if (const size_t dropped = run::DropForeignNames(&e.files, &foreign); dropped > 0) {

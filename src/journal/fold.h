@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fields.h"
@@ -78,6 +79,7 @@ struct SegmentFold {
   std::string outputs_tree;
   bool outputs_left = false;  // some are not collected: the run's folder has the only copy
   std::map<std::string, SeriesSummary> series;
+  std::map<std::string, std::string> parameters;  // that the script has named
   uint64_t stdout_bytes = 0, stderr_bytes = 0;
   run::Gap gap;  // sums over all gaps
   uint64_t hole_bytes = 0;
@@ -111,7 +113,8 @@ struct SegmentFold {
         Field(27, "note", &SegmentFold::note), Field(28, "hidden", &SegmentFold::hidden),
         Field(29, "tags", &SegmentFold::tags), Field(30, "held", &SegmentFold::held),
         Field(31, "left_out", &SegmentFold::left_out),
-        Field(32, "files_left_out", &SegmentFold::files_left_out));
+        Field(32, "files_left_out", &SegmentFold::files_left_out),
+        Field(33, "parameters", &SegmentFold::parameters));
   }
 
   // Takes the next record of the segment (called in order, each record once). A payload that cannot
@@ -141,6 +144,7 @@ struct RunView {
   std::string outputs_tree;
   bool outputs_left = false;  // some are not collected: the run's folder has the only copy
   std::map<std::string, SeriesSummary> series;
+  std::map<std::string, std::string> parameters;  // that the script has named; others: the spec
   uint64_t stdout_bytes = 0, stderr_bytes = 0;
   run::Gap gap;
   uint64_t hole_bytes = 0;
@@ -169,7 +173,8 @@ struct RunView {
         Field(19, "stderr_bytes", &RunView::stderr_bytes), Field(20, "gap", &RunView::gap),
         Field(21, "hole_bytes", &RunView::hole_bytes), Field(22, "name", &RunView::name),
         Field(23, "note", &RunView::note), Field(24, "hidden", &RunView::hidden),
-        Field(25, "tags", &RunView::tags), Field(26, "files_left_out", &RunView::files_left_out));
+        Field(25, "tags", &RunView::tags), Field(26, "files_left_out", &RunView::files_left_out),
+        Field(31, "parameters", &RunView::parameters));
   }
   static constexpr auto DetailFields() {
     return std::tuple(Field(27, "steps", &RunView::steps), Field(28, "notices", &RunView::notices),
@@ -179,6 +184,10 @@ struct RunView {
   static constexpr auto Fields() { return std::tuple_cat(RowFields(), DetailFields()); }
   static constexpr size_t kFieldsElsewhere = 2;  // unreadable, untold
 };
+
+// The parameters on its command line, then those that the script has named itself. One that is on
+// the command line stays what it is there.
+std::vector<std::pair<std::string, std::string>> ParametersOf(const RunView& run);
 
 // The final state comes from a far segment; a near "never started" counts only while no far segment
 // has said anything. kNotFound when no segment has a kSubmitted record.

@@ -440,6 +440,39 @@ TEST_F(FoldRunFolderTest, DamageIsCounted) {
   EXPECT_EQ(view->state, State::kFailed);
 }
 
+TEST(Fold, ParametersOfAScriptStandBesideThoseOfItsCommandLine) {
+  run::Submitted submitted = Submission();
+  submitted.spec.parameters = {{"rate", "0.1"}, {"epochs", "3"}};
+  const RunView view = View({{"near-a", 1, submitted},
+                             {"host", 2, run::Parameters{{{"depth", "8"}, {"rate", "0.2"}}}},
+                             {"host", 3, run::Parameters{{{"depth", "9"}, {"width", ""}}}}});
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(ParametersOf(view),
+            (Pairs{{"rate", "0.1"}, {"epochs", "3"}, {"depth", "8"}, {"width", ""}}));
+  EXPECT_EQ(view.spec.parameters, submitted.spec.parameters) << "what was asked for is as it was";
+}
+
+TEST(Fold, ParametersWithoutEndAreCountedAndLeftOut) {
+  Folds folds = FoldAll({{"near-a", 1, Submission()}});
+  run::Parameters many;
+  for (int i = 0; i < 1000; ++i) many.values.emplace_back(std::to_string(i), std::string(900, 'v'));
+  for (int round = 0; round < 40; ++round) {
+    for (auto& [name, value] : many.values) name += "x";
+    Apply(folds, {"host", 2, many});
+  }
+  EXPECT_LE(folds["host"].held, kMaxHeld);
+  EXPECT_EQ(folds["host"].parameters.size() + folds["host"].left_out, 40'000u);
+  EXPECT_GT(folds["host"].left_out, 0u);
+}
+
+TEST(Fold, SamplesAreCountedAsRecordsAndNothingElse) {
+  const RunView with = View({{"near-a", 1, Submission()},
+                             {"sampler", 2, run::Samples{{{"GPU-1", {1}, {{"power_mw", {2}}}}}}}});
+  EXPECT_EQ(with.state, State::kNotStarted);
+  EXPECT_TRUE(with.notices.empty());
+  EXPECT_EQ(with.last_heard_us, 2);
+}
+
 TEST(Fold, WhatIsListedHasALimitAndTheEndHasRoom) {
   Folds folds = FoldAll({{"near-a", 1, Submission()}});
   run::Artifacts many;

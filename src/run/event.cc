@@ -34,6 +34,11 @@ Result<std::optional<Event>> DecodeMetrics(std::string_view payload) {
   return std::optional<Event>(Metrics{std::move(blocks)});
 }
 
+Result<std::optional<Event>> DecodeSamples(std::string_view payload) {
+  TENON_TRY(std::vector<SampleBlock> blocks, DecodeSampleBlocks(payload));
+  return std::optional<Event>(Samples{std::move(blocks)});
+}
+
 template <Described T>
 Result<Event> Read(const json::Object& object) {
   Result<T> event = FromJsonObject<T>(object);
@@ -117,6 +122,8 @@ std::string EncodeEvent(const Event& event) {
   if (const auto* output = std::get_if<Output>(&event)) return EncodeOutput(*output);
   if (const auto* metrics = std::get_if<Metrics>(&event))
     return EncodeMetricBlocks(metrics->blocks);
+  if (const auto* samples = std::get_if<Samples>(&event))
+    return EncodeSampleBlocks(samples->blocks);
   std::string text = json::Print(json::Value(EventToJson(event)));
   return text.size() <= kCompressFrom ? text : Compress(text);
 }
@@ -132,6 +139,7 @@ Result<std::optional<Event>> DecodeEventWithCost(uint8_t type, std::string_view 
   const auto known = static_cast<EventType>(type);
   if (known == EventType::kOutput) return DecodeOutput(payload);
   if (known == EventType::kMetrics) return DecodeMetrics(payload);
+  if (known == EventType::kSamples) return DecodeSamples(payload);
   ReadFunction read = ReaderOf(known);
   if (read == nullptr) return std::optional<Event>();
 

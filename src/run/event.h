@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can happen in a run. The journal stores events as records (type, time, payload); this file
 // says what each payload holds. Rare events carry JSON, so that members can be added: a member and
-// its line in Fields() are all it takes. Output and metrics, which come in millions, are packed
-// bytes. A reader skips types and members it does not know.
+// its line in Fields() are all it takes. Output, metrics and samples, which come in millions, are
+// packed bytes. A reader skips types and members it does not know.
 #ifndef TENON_RUN_EVENT_H_
 #define TENON_RUN_EVENT_H_
 
@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "run/metric.h"
 #include "run/packages.h"
+#include "run/sample.h"
 #include "run/spec.h"
 #include "run/state.h"
 
@@ -44,6 +45,8 @@ enum class EventType : uint8_t {
   kEnvironmentReady = 14,
   kProgress = 15,
   kContainerMade = 16,
+  kParameters = 17,
+  kSamples = 18,
 };
 
 // near: the client has frozen the project and is about to ask a host.
@@ -99,6 +102,24 @@ struct Metrics {
   std::vector<MetricBlock> blocks;
 
   static constexpr EventType kType = EventType::kMetrics;
+};
+
+// far: what the script has called a parameter while it ran. Those of its command line are in the
+// spec. The first value of a name counts.
+struct Parameters {
+  std::vector<std::pair<std::string, std::string>> values;
+
+  static constexpr EventType kType = EventType::kParameters;
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "values", &Parameters::values, FieldRule::kAlways));
+  }
+};
+
+// far: what a sampler has measured, many samples in one record.
+struct Samples {
+  std::vector<SampleBlock> blocks;
+
+  static constexpr EventType kType = EventType::kSamples;
 };
 
 // far: what the run left in outputs/, or text it uploaded. Several records when there are many.
@@ -335,7 +356,7 @@ struct Annotation {
 
 using Event = std::variant<Submitted, StateChange, Step, Output, Metrics, Artifacts, Notice, End,
                            Gap, RunnerStarted, Annotation, ScriptStarted, ScriptEnded,
-                           EnvironmentReady, Progress, ContainerMade>;
+                           EnvironmentReady, Progress, ContainerMade, Parameters, Samples>;
 
 EventType TypeOf(const Event& event);
 std::string EncodeEvent(const Event& event);
@@ -349,7 +370,8 @@ void ReadValue(Members& in, std::string_view key, State& out);
 json::Value ToJsonValue(Level level);
 void ReadValue(Members& in, std::string_view key, Level& out);
 
-// The payload of the types that carry JSON, as an object (kOutput and kMetrics: empty), and back.
+// The payload of the types that carry JSON, as an object (kOutput, kMetrics and kSamples: empty),
+// and back.
 json::Object EventToJson(const Event& event);
 // kCorrupt when the object is not what the type says; kInvalid for a type that carries no JSON.
 Result<Event> EventFromJson(EventType type, const json::Object& object);

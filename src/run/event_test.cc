@@ -125,6 +125,10 @@ TEST(Event, EveryOtherKindComesBack) {
   EXPECT_EQ(files.files[0].path, "outputs/a\n");
   EXPECT_EQ(files.files[0].mode, 0755u);
   EXPECT_EQ(files.tree, "root");
+  Parameters parameters = Again(Parameters{{{"rate", "0.1"}, {"caf\xe9", ""}}});
+  EXPECT_EQ(parameters.values[1].first, "caf\xe9");
+  Samples samples = Again(Samples{{{"GPU-1", {5, 6}, {{"power_mw", {700'000, kNotMeasured}}}}}});
+  EXPECT_EQ(samples.blocks[0].columns[0].values[1], kNotMeasured);
 }
 
 TEST(Event, AnAnnotationTellsAbsentFromEmpty) {
@@ -193,6 +197,9 @@ TEST(Event, APayloadOfTheWrongShapeIsCorrupt) {
   expect_corrupt(4, "\x03text");
   expect_corrupt(3, "\x28not zstd");
   expect_corrupt(5, "");
+  expect_corrupt(17, R"({"values":[["one"]]})");
+  expect_corrupt(18, "");
+  expect_corrupt(18, "\x02");
 }
 
 TEST(Spec, ARunnerRefusesASpecItCannotRun) {

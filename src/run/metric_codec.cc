@@ -1,89 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metric blocks as bytes; docs/formats/journal.md has the grammar.
-#include <array>
 #include <bit>
-#include <cstring>
 
 #include "base/check.h"
-#include "base/compress.h"
 #include "run/metric.h"
+#include "run/packed.h"
 
 namespace tenon::run {
 namespace {
-
-static_assert(std::endian::native == std::endian::little,
-              "doubles are stored as they lie in memory");
 
 // A runner's records hold at most some 2 MiB, 65,536 points and 32,768 blocks before compression:
 // what one chunk of a metric file can.
 constexpr size_t kMaxBody = 16u << 20;
 constexpr size_t kMaxPoints = 1u << 20;
 constexpr size_t kMaxBlocks = 1u << 16;
-constexpr size_t kCompressFrom = 256;
 constexpr size_t kLeastPointBytes = 3;  // step, time, value: one byte each
 constexpr size_t kLeastBlockBytes = 5;
 
 enum Kind : uint8_t { kNumber = 0, kWhole = 1, kBool = 2, kText = 3, kList = 4, kMixed = 255 };
 
-uint64_t Zigzag(uint64_t value) { return (value << 1) ^ (0 - (value >> 63)); }
-uint64_t Unzigzag(uint64_t value) { return (value >> 1) ^ (0 - (value & 1)); }
-uint64_t Bits(int64_t value) { return static_cast<uint64_t>(value); }
-
-class Encoder {
- public:
-  explicit Encoder(size_t expected) { out_.reserve(expected); }
-
-  void Varint(uint64_t value) {
-    char buffer[10];
-    size_t n = 0;
-    while (value >= 0x80) {
-      buffer[n++] = static_cast<char>(value | 0x80);
-      value >>= 7;
-    }
-    buffer[n++] = static_cast<char>(value);
-    out_.append(buffer, n);
+// Byte i of every double together: the upper bytes of a series hardly change, so they compress.
+void PutNumberPlanes(PackedWriter& out, const std::vector<MetricPoint>& points) {
+  const size_t n = points.size();
+  char* plane = out.Extend(n * 8);
+  for (size_t i = 0; i < n; ++i) {
+    const auto bits = std::bit_cast<uint64_t>(*std::get_if<double>(&points[i].value));
+    for (size_t b = 0; b < 8; ++b) plane[b * n + i] = static_cast<char>(bits >> (8 * b));
   }
-  void Byte(uint8_t byte) { out_.push_back(static_cast<char>(byte)); }
-  void Text(std::string_view text) {
-    Varint(text.size());
-    out_ += text;
-  }
-  void Doubles(const double* numbers, size_t count) {
-    out_.append(reinterpret_cast<const char*>(numbers), count * sizeof(double));
-  }
+}
 
-  // Byte i of every double together: the upper bytes of a series hardly change, so they compress.
-  void NumberPlanes(const std::vector<MetricPoint>& points) {
-    const size_t n = points.size(), start = out_.size();
-    out_.resize(start + n * 8);
-    char* plane = out_.data() + start;
-    for (size_t i = 0; i < n; ++i) {
-      const auto bits = std::bit_cast<uint64_t>(*std::get_if<double>(&points[i].value));
-      for (size_t b = 0; b < 8; ++b) plane[b * n + i] = static_cast<char>(bits >> (8 * b));
-    }
+void PutValue(PackedWriter& out, const MetricValue& value) {
+  if (const auto* number = std::get_if<double>(&value)) {
+    out.Doubles(number, 1);
+  } else if (const auto* whole = std::get_if<int64_t>(&value)) {
+    uint64_t zero = 0;
+    out.Signed(*whole, zero);
+  } else if (const auto* flag = std::get_if<bool>(&value)) {
+    out.Byte(*flag ? 1 : 0);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    out.Text(*text);
+  } else {
+    const auto& list = *std::get_if<std::vector<double>>(&value);
+    out.Varint(list.size());
+    out.Doubles(list.data(), list.size());
   }
-
-  void Value(const MetricValue& value) {
-    if (const auto* number = std::get_if<double>(&value)) {
-      Doubles(number, 1);
-    } else if (const auto* whole = std::get_if<int64_t>(&value)) {
-      Varint(Zigzag(Bits(*whole)));
-    } else if (const auto* flag = std::get_if<bool>(&value)) {
-      Byte(*flag ? 1 : 0);
-    } else if (const auto* text = std::get_if<std::string>(&value)) {
-      Text(*text);
-    } else {
-      const auto& list = *std::get_if<std::vector<double>>(&value);
-      Varint(list.size());
-      Doubles(list.data(), list.size());
-    }
-  }
-
-  std::string Take() { return std::move(out_); }
-
- private:
-  std::string out_;
-};
+}
 
 Kind KindOf(const std::vector<MetricPoint>& points) {
   if (points.empty()) return kMixed;
@@ -94,22 +55,20 @@ Kind KindOf(const std::vector<MetricPoint>& points) {
   return static_cast<Kind>(index);
 }
 
-void EncodeValues(Encoder& out, const std::vector<MetricPoint>& points, Kind kind) {
-  if (kind == kNumber) return out.NumberPlanes(points);
+void EncodeValues(PackedWriter& out, const std::vector<MetricPoint>& points, Kind kind) {
+  if (kind == kNumber) return PutNumberPlanes(out, points);
   uint64_t previous = 0;
   for (const MetricPoint& point : points) {
     if (kind == kWhole) {
-      uint64_t value = Bits(*std::get_if<int64_t>(&point.value));
-      out.Varint(Zigzag(value - previous));
-      previous = value;
+      out.Signed(*std::get_if<int64_t>(&point.value), previous);
       continue;
     }
     if (kind == kMixed) out.Byte(static_cast<uint8_t>(point.value.index()));
-    out.Value(point.value);
+    PutValue(out, point.value);
   }
 }
 
-void EncodeBlock(Encoder& out, const MetricBlock& block) {
+void EncodeBlock(PackedWriter& out, const MetricBlock& block) {
   out.Text(block.series);
   out.Text(block.source);
   out.Varint(block.position);
@@ -117,79 +76,13 @@ void EncodeBlock(Encoder& out, const MetricBlock& block) {
   Kind kind = KindOf(block.points);
   out.Byte(kind);
   uint64_t previous = 0;
-  for (const MetricPoint& point : block.points) {
-    out.Varint(Zigzag(Bits(point.step) - previous));
-    previous = Bits(point.step);
-  }
+  for (const MetricPoint& point : block.points) out.Signed(point.step, previous);
   previous = 0;
-  for (const MetricPoint& point : block.points) {
-    out.Varint(Zigzag(Bits(point.time_us) - previous));
-    previous = Bits(point.time_us);
-  }
+  for (const MetricPoint& point : block.points) out.Signed(point.time_us, previous);
   EncodeValues(out, block.points, kind);
 }
 
-// Takes bytes off the front; after the first failure everything reads as zero and `ok` is false.
-class Cutter {
- public:
-  explicit Cutter(std::string_view bytes) : rest_(bytes) {}
-
-  bool ok() const { return ok_; }
-  size_t left() const { return rest_.size(); }
-
-  uint64_t Varint() {
-    uint64_t value = 0;
-    for (size_t i = 0; i < rest_.size() && i < 10; ++i) {
-      const auto byte = static_cast<uint8_t>(rest_[i]);
-      if (i == 9 && byte > 1) break;
-      value |= uint64_t{byte & 0x7fu} << (7 * i);
-      if (byte < 0x80) {
-        rest_.remove_prefix(i + 1);
-        return value;
-      }
-    }
-    return Fail();
-  }
-  int64_t Signed(uint64_t& previous) {
-    previous += Unzigzag(Varint());
-    return static_cast<int64_t>(previous);
-  }
-  uint8_t Byte() {
-    std::string_view byte = Bytes(1);
-    return byte.empty() ? 0 : static_cast<uint8_t>(byte[0]);
-  }
-  std::string_view Bytes(uint64_t count) {
-    if (count > rest_.size()) {
-      Fail();
-      return {};
-    }
-    std::string_view bytes = rest_.substr(0, count);
-    rest_.remove_prefix(count);
-    return bytes;
-  }
-  std::string Text() { return std::string(Bytes(Varint())); }
-  std::vector<double> Doubles(uint64_t count) {
-    if (count > rest_.size() / sizeof(double)) {
-      Fail();
-      return {};
-    }
-    std::vector<double> numbers(count);
-    std::string_view bytes = Bytes(count * sizeof(double));
-    if (count > 0) std::memcpy(numbers.data(), bytes.data(), bytes.size());
-    return numbers;
-  }
-  uint64_t Fail() {
-    ok_ = false;
-    rest_ = {};
-    return 0;
-  }
-
- private:
-  std::string_view rest_;
-  bool ok_ = true;
-};
-
-MetricValue CutValue(Cutter& in, uint8_t kind) {
+MetricValue CutValue(PackedReader& in, uint8_t kind) {
   switch (kind) {
     case kNumber: {
       std::vector<double> one = in.Doubles(1);
@@ -214,7 +107,7 @@ MetricValue CutValue(Cutter& in, uint8_t kind) {
   }
 }
 
-void CutNumberPlanes(Cutter& in, std::vector<MetricPoint>& points) {
+void CutNumberPlanes(PackedReader& in, std::vector<MetricPoint>& points) {
   const size_t n = points.size();
   std::string_view planes = in.Bytes(n * 8);
   if (!in.ok()) return;
@@ -227,7 +120,7 @@ void CutNumberPlanes(Cutter& in, std::vector<MetricPoint>& points) {
   }
 }
 
-void CutValues(Cutter& in, std::vector<MetricPoint>& points, uint8_t kind) {
+void CutValues(PackedReader& in, std::vector<MetricPoint>& points, uint8_t kind) {
   if (kind == kNumber) return CutNumberPlanes(in, points);
   uint64_t previous = 0;
   for (MetricPoint& point : points) {
@@ -241,7 +134,7 @@ void CutValues(Cutter& in, std::vector<MetricPoint>& points, uint8_t kind) {
 }
 
 // `points_left`: what the record's other blocks leave of kMaxPoints.
-MetricBlock CutBlock(Cutter& in, size_t& points_left) {
+MetricBlock CutBlock(PackedReader& in, size_t& points_left) {
   MetricBlock block;
   block.series = in.Text();
   block.source = in.Text();
@@ -262,7 +155,7 @@ MetricBlock CutBlock(Cutter& in, size_t& points_left) {
 }
 
 Result<std::vector<MetricBlock>> DecodeBody(std::string_view body) {
-  Cutter in(body);
+  PackedReader in(body);
   uint64_t count = in.Varint();
   TENON_EXPECT_PEER(in.ok() && count <= in.left() / kLeastBlockBytes && count <= kMaxBlocks,
                     "metric blocks: the count is wrong");
@@ -282,29 +175,15 @@ Result<std::vector<MetricBlock>> DecodeBody(std::string_view body) {
 std::string EncodeMetricBlocks(const std::vector<MetricBlock>& blocks) {
   size_t expected = 16;
   for (const MetricBlock& block : blocks) expected += 64 + block.points.size() * 12;
-  Encoder out(expected);
-  out.Byte(0);
+  PackedWriter out(expected);
   out.Varint(blocks.size());
   for (const MetricBlock& block : blocks) EncodeBlock(out, block);
-  std::string payload = out.Take();
-  if (payload.size() <= kCompressFrom) return payload;
-  std::string frame = Compress(std::string_view(payload).substr(1));
-  if (frame.size() + 1 >= payload.size()) return payload;
-  payload.assign(1, '\1');
-  payload += frame;
-  return payload;
+  return out.TakePayload();
 }
 
 Result<std::vector<MetricBlock>> DecodeMetricBlocks(std::string_view payload) {
-  TENON_EXPECT_PEER(!payload.empty(), "metric blocks: empty");
-  const char form = payload[0];
-  payload.remove_prefix(1);
-  if (form == 0) {
-    TENON_EXPECT_PEER(payload.size() <= kMaxBody, "metric blocks: too large");
-    return DecodeBody(payload);
-  }
-  TENON_EXPECT_PEER(form == 1, "metric blocks: an unknown form");
-  TENON_TRY(std::string body, Decompress(payload, kMaxBody));
+  std::string storage;
+  TENON_TRY(const std::string_view body, UnpackPayload(payload, kMaxBody, &storage));
   return DecodeBody(body);
 }
 

@@ -197,6 +197,18 @@ void Recorder::MaskEvent(run::Event& event) const {
   if (auto* script = std::get_if<run::ScriptStarted>(&event)) {
     for (std::string& word : script->argv) mask(word);
   }
+  if (auto* parameters = std::get_if<run::Parameters>(&event)) {
+    for (auto& [name, value] : parameters->values) {
+      mask(name);
+      mask(value);
+    }
+  }
+  if (auto* samples = std::get_if<run::Samples>(&event)) {
+    for (run::SampleBlock& block : samples->blocks) {
+      mask(block.subject);
+      for (run::SampleColumn& column : block.columns) mask(column.name);
+    }
+  }
   if (auto* artifacts = std::get_if<run::Artifacts>(&event)) {
     for (run::Artifact& file : artifacts->files) mask(file.path);
   }

@@ -164,6 +164,8 @@ TEST_F(RecorderTest, SecretsAreMaskedInEveryKindOfWords) {
   recorder.Append(run::ScriptStarted{{}, {"python3", s}});
   recorder.Append(run::Artifacts{{{"outputs/" + s, 1, "", 0644}}, ""});
   recorder.AppendMetrics({{"m " + s, "", 0, {{0, 0, "v " + s}}}});
+  recorder.Append(run::Parameters{{{"p " + s, s}}});
+  recorder.Append(run::Samples{{{s, {1}, {{"c " + s, {2}}}}}});
   recorder.AppendOutput(run::Stream::kStdout, "a" + s.substr(0, 4));
   recorder.AppendOutput(run::Stream::kStdout, s.substr(4) + "b" + s.substr(0, 3));
   recorder.FlushOutput(run::Stream::kStdout);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_RUN_SAMPLE_H_
+#define TENON_RUN_SAMPLE_H_
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tenon::run {
+
+// In place of a value that could not be measured. It is never taken for a number.
+inline constexpr int64_t kNotMeasured = std::numeric_limits<int64_t>::min();
+
+// One quantity, in the unit that its name says: "power_mw", "memory_used_bytes".
+struct SampleColumn {
+  std::string name;
+  std::vector<int64_t> values;  // one for each time
+};
+
+// What a sampler has measured of one subject: a card, a process on a card. Between two times that
+// are far apart nothing was measured; a reader does not fill the gap.
+struct SampleBlock {
+  std::string subject;  // within the segment: "GPU-6ba7b810", "GPU-6ba7b810/4711"
+  std::vector<int64_t> times_us;
+  std::vector<SampleColumn> columns;
+};
+
+// The payload of a journal record: many samples of many subjects. A card sampled once a second with
+// ten columns takes some 20 bytes a sample before compression. All columns of a block must be as
+// long as its times.
+std::string EncodeSampleBlocks(const std::vector<SampleBlock>& blocks);
+// kCorrupt on anything malformed. At most 16 MiB, 65,536 columns and 1,048,576 values in one
+// payload.
+Result<std::vector<SampleBlock>> DecodeSampleBlocks(std::string_view payload);
+
+}  // namespace tenon::run
+
+#endif  // TENON_RUN_SAMPLE_H_
