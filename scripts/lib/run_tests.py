@@ -17,6 +17,7 @@ BUILD = ROOT / "build"
 LOGS = BUILD / "test-logs"
 STRICT = os.environ.get("CI") == "true"
 CORES = os.cpu_count() or 1
+IN_THE_GAPS = ["nice", "-n", "19"]  # for what fills the time in which another step waits
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "abort_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
@@ -70,18 +71,32 @@ def compiled_before():
     return {"CCACHE_REMOTE_STORAGE": f"file:{folder}|read-only"} if folder.is_dir() else {}
 
 
+def configure(preset, log):
+    """The exit code of cmake, which runs only if it has to."""
+    presets = ROOT / "CMakePresets.json"
+    made = BUILD / preset / "build.ninja"
+    if made.exists() and made.stat().st_mtime >= presets.stat().st_mtime:
+        return 0
+    return log.run(["cmake", "--preset", preset], 300, cwd=ROOT)
+
+
 def build(preset, *targets, prefix=()):
     def work(log):
-        folder = BUILD / preset
-        presets = ROOT / "CMakePresets.json"
-        made = folder / "build.ninja"
-        if not made.exists() or made.stat().st_mtime < presets.stat().st_mtime:
-            code = log.run(["cmake", "--preset", preset], 300, cwd=ROOT)
-            if code:
-                return one(code, "build-" + preset, "cmake")
-        return one(log.run([*prefix, "ninja", "-C", folder, *targets], 7200, compiled_before(), ROOT),
+        code = configure(preset, log)
+        if code:
+            return one(code, "build-" + preset, "cmake")
+        return one(log.run([*prefix, "ninja", "-C", BUILD / preset, *targets], 7200, compiled_before(), ROOT),
                    "build-" + preset, "ninja")
     return work
+
+
+def clang_tidy(log):
+    """With the options of the build by clang: what the other one's compiler is told means nothing to it."""
+    code = configure("fuzz", log)
+    if code:
+        return one(code, "clang-tidy", "cmake")
+    return one(log.run([*IN_THE_GAPS, sys.executable, ROOT / "scripts/lib/tidy.py", ROOT, BUILD / "fuzz"], 14400,
+                       cwd=ROOT), "clang-tidy", "tidy.py")
 
 
 def unit(preset):
@@ -136,7 +151,8 @@ def fuzzers():
 
 
 def quick_fuzzers():
-    """Without the one that needs the whole program, which takes longer to build than all others: it is for scripts/check-deep."""
+    """Without the one that needs the whole program, which takes longer to build than all others:
+    that is for scripts/check-deep."""
     return [name for name in fuzzers() if name != "command_fuzz"]
 
 
@@ -217,15 +233,14 @@ def deep_fuzz_seconds(target):
 def deep_steps():
     steps = [
         # First, because it compiles everything from nothing, which serves the builds after it but for
-        # the one whose compiler is told something else. That one fills the time in which tests wait.
+        # the one whose compiler is told something else. That one and clang-tidy fill the time in which
+        # its tests wait.
         Step("fresh-root", pytest("fresh-root", "fresh_root", deep=True, limit=14400)),
-        Step("build-tsan", build("tsan", prefix=["nice", "-n", "19"])),
+        Step("build-tsan", build("tsan", prefix=IN_THE_GAPS)),
+        Step("clang-tidy", clang_tidy),
         Step("unit-tsan", unit("tsan"), ("build-tsan",)),
         Step("build-release", build("release"), slots=CORES),
         Step("build-fuzz", build("fuzz", "fuzzers"), slots=CORES),
-        # The build by clang: what the other one's compiler is told means nothing to clang-tidy.
-        Step("clang-tidy", command("clang-tidy", sys.executable, ROOT / "scripts/lib/tidy.py", ROOT,
-                                   BUILD / "fuzz", limit=7200), ("build-fuzz",), slots=CORES),
     ]
     # The ordinary tests have passed in the fresh root; here only the long forms.
     for folder in ("e2e", "shim"):
