@@ -75,6 +75,17 @@ constexpr bool TagsAscend(const std::tuple<F...>& fields) {
       fields);
 }
 
+// Whether no tag is given twice.
+template <typename... F>
+constexpr bool TagsDiffer(const std::tuple<F...>& fields) {
+  return std::apply(
+      [](const auto&... field) {
+        const auto times = [&](uint32_t tag) { return ((field.tag == tag ? 1 : 0) + ... + 0); };
+        return ((times(field.tag) == 1) && ...);
+      },
+      fields);
+}
+
 // Whether every member is listed.
 template <Described T>
 constexpr bool ListsEveryMember() {

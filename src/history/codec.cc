@@ -18,7 +18,10 @@ static_assert(static_cast<int>(run::State::kNotResponding) == 10);
 static_assert(static_cast<int>(run::ExecutorKind::kSpark) == 2);
 static_assert(static_cast<int>(run::Level::kError) == 2);
 static_assert(std::variant_size_v<run::MetricValue> == 5);
-static_assert(ListsEveryMember<journal::RunView>() && TagsAscend(journal::RunView::Fields()));
+// Rows and details are stored apart.
+static_assert(ListsEveryMember<journal::RunView>() && TagsDiffer(journal::RunView::Fields()) &&
+              TagsAscend(journal::RunView::RowFields()) &&
+              TagsAscend(journal::RunView::DetailFields()));
 
 // First byte of what is stored. A fold with ten thousand artifacts is worth compressing; the usual
 // one of a kilobyte is not.
