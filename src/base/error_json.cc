@@ -25,6 +25,7 @@ Error ErrorFromJson(const json::Object& object) {
       json::DecodeBytes(json::GetString(object, "message", "the other side gave no reason"));
   error.hint = json::DecodeBytes(json::GetString(object, "hint"));
   error.reason = json::GetString(object, "reason");
+  error.answered = true;
   return error;
 }
 

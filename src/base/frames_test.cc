@@ -75,8 +75,7 @@ TEST(Frames, AHeadThatIsNoObjectIsRefused) {
 }
 
 TEST(ErrorJson, AnErrorCrossesTheWire) {
-  const Error error =
-      Unavailable("disk full: /data/\xff").WithHint("make room").WithReason("full");
+  const Error error = Unavailable("disk full: /data/\xff").WithHint("make room").WithReason("full");
   const Error again = ErrorFromJson(json::Parse(json::Print(ErrorToJson(error)))->get_object());
   EXPECT_EQ(again.kind, ErrorKind::kUnavailable);
   EXPECT_EQ(again.message, error.message);

@@ -79,7 +79,8 @@ Error FromErrno(std::string_view doing, int errno_value) {
   }
   char buffer[128];
   const char* text = strerror_r(errno_value, buffer, sizeof buffer);
-  return {kind, std::string(doing) + ": " + text, std::move(hint)};
+  const char* name = strerrorname_np(errno_value);
+  return {kind, std::string(doing) + ": " + text, std::move(hint), name == nullptr ? "" : name};
 }
 
 }  // namespace tenon

@@ -27,12 +27,15 @@ std::string_view ErrorKindName(ErrorKind kind);
 // A failure a person can act on. `message` reads "doing what to which thing: why"; each layer puts
 // its own part in front with Wrap(). `hint` is what to do about it, empty when there is no advice.
 // `reason` is a code for callers who decide by more than the kind, as "changed-while-read"; it is
-// declared in the header of whoever fails with it. Nobody decides by the words of a message.
+// declared in the header of whoever fails with it, and is errno's name ("ENOSPC") in an Error from
+// the kernel. `answered`: the other side of a conversation sent it, so it has heard the request.
+// Nobody decides by the words of a message.
 struct [[nodiscard]] Error {
   ErrorKind kind = ErrorKind::kInternal;
   std::string message = {};
   std::string hint = {};
   std::string reason = {};
+  bool answered = false;
 
   Error&& WithReason(std::string_view code) && {
     reason = code;
@@ -62,8 +65,9 @@ inline Error Internal(std::string message) {
   return {ErrorKind::kInternal, std::move(message), {}};
 }
 
-// An Error from errno: "doing: No space left on device". The kind follows from the number
-// (ENOENT not found; EACCES, EPERM, EROFS denied; ENOSPC, EDQUOT, EAGAIN ... unavailable).
+// An Error from errno: "doing: No space left on device", with the reason "ENOSPC". The kind follows
+// from the number (ENOENT not found; EACCES, EPERM, EROFS denied; ENOSPC, EDQUOT, EAGAIN ...
+// unavailable).
 Error FromErrno(std::string_view doing, int errno_value);
 
 // A value or an Error. Asking for the one that is not there aborts.

@@ -89,33 +89,19 @@ Result<std::string> KeyFilePath(const std::string& file) {
   return path;
 }
 
-// The machine this target led to before, when it is attached anew: the same user, and the same host
-// key where it can be asked for. Else a new one; what is known of the old one stays, for its runs.
-Result<std::string> IdFor(Session& session, const project::Project& project,
-                          const AttachOptions& options) {
-  const project::AttachRequest& request = options.request;
-  const auto before = project::ReadTarget(project, request.name);
-  if (!before.ok() || before->password_reference.empty()) return RandomHex(16);
+// What the file of a target that is attached anew has said until now; nullopt: there is none, or it
+// leads to no machine.
+Result<std::optional<HostRecord>> BeforeAttach(Session& session, const project::Project& project,
+                                               const std::string& name) {
+  const auto before = project::ReadTarget(project, name);
+  if (!before.ok() || before->password_reference.empty()) return std::optional<HostRecord>();
   TENON_TRY(engine::Context * context, session.Context());
-  const std::string id = HostIdForTarget(context->home, *before);
-  if (id.empty()) return RandomHex(16);
-  HostRecord old;
-  old.address = before->address.value;
-  old.port = static_cast<int>(before->port.value);
-  old.user = before->username.value;
-  if (Result<HostRecord> known = engine::ReadHost(context->home, id); known.ok()) {
-    old = *std::move(known);
-  }
-  if (old.user != request.username) return RandomHex(16);
-  if (!old.host_key.empty() && request.force && !options.no_check) {
-    HostRecord now = old;
-    now.address = request.address;
-    now.port = static_cast<int>(request.port);
-    const auto pinned = engine::ParseHostKey(old.host_key);
-    const auto key = engine::LookAtHost(*context, now, pinned.ok() ? pinned->fingerprint : "");
-    if (key.ok()) return key->line == old.host_key ? id : RandomHex(16);
-  }
-  return old.address == request.address && old.port == request.port ? id : RandomHex(16);
+  HostRecord host;
+  host.id = HostIdForTarget(context->home, *before);
+  host.address = before->address.value;
+  host.port = static_cast<int>(before->port.value);
+  host.user = before->username.value;
+  return std::optional<HostRecord>(std::move(host));
 }
 
 Result<GivenSecrets> SecretsOf(const AttachOptions& options) {
@@ -151,10 +137,7 @@ HostRecord NewHost(const project::Project& project, const AttachOptions& options
 
 // No target is there yet that `secrets set` could store a password for: `hint` instead.
 Error ForAttach(Error error, std::string hint) {
-  if (error.kind == ErrorKind::kDenied &&
-      error.hint.find("`tenon secrets set ") != std::string::npos) {
-    error.hint = std::move(hint);
-  }
+  if (engine::WantsPassword(error)) error.hint = std::move(hint);
   return error;
 }
 
@@ -179,7 +162,7 @@ Result<std::string> UseOwnKey(Session& session, const AttachOptions& options, Ho
     Status put = engine::InstallPublicKey(*context, *host, given, pair.public_line);
     if (!put.ok()) {
       Error error = std::move(put).error();
-      if (error.hint.find("-k to make one") != std::string::npos) {
+      if (engine::TakesKeysOnly(error)) {
         error.hint =
             "this server takes keys only: attach with `-k` and no password, and append the line "
             "yourself; or --private-key-file FILE";
@@ -263,14 +246,17 @@ Result<Outcome> AttachMachine(Session& session, AttachOptions& options,
   if (!key_file.empty() && options.make_key) {
     return Invalid("-k and --private-key-file exclude each other");
   }
-  TENON_TRY(const std::string id, IdFor(session, project, options));
+  TENON_TRY(const auto before, BeforeAttach(session, project, request.name));
+  TENON_TRY(engine::Context * context, session.Context());
+  TENON_TRY(const std::string id,
+            engine::IdForAttach(*context, before, NewHost(project, options, ""),
+                                request.force && !options.no_check));
   request.password_reference = project::PasswordReference(request.name, request.username, id);
   TENON_TRY(const project::Attached planned, project::CheckAttach(project, request));
   TENON_TRY(GivenSecrets given, SecretsOf(options));
   HostRecord host = NewHost(project, options, id);
   host.type = planned.type;
   host.identity_file = key_file;
-  TENON_TRY(engine::Context * context, session.Context());
   const bool known = engine::ReadHost(context->home, id).ok();
   auto done = AddMachine(session, options, project, host, &given);
   if (!done.ok()) {

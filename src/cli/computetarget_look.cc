@@ -55,7 +55,9 @@ Result<int> Test(Session& session, const TestOptions& options) {
     TENON_TRY(given.password, ReadSecretFromInput("--password-stdin"));
   }
   Result<engine::HostRecord> learned = engine::TryHost(*context, host, &given);
-  if (!learned.ok()) return ExplainDenied(std::move(learned).error(), target, host);
+  if (!learned.ok()) {
+    return engine::ExplainDenied(std::move(learned).error(), host, HasReference(target));
+  }
   TENON_TRY_VOID(engine::RememberHost(*context, *learned, given));
   if (session.WantsJson()) {
     PrintValue(session, json::Object{{"name", json::EncodeBytes(options.name)},

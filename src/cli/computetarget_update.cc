@@ -63,7 +63,7 @@ Status TakeAlong(Session& session, const project::Project& project, const std::s
     next.id = now;
     next.user = target->username.value;
     next.asked_root = target->tenon_directory.value;
-    TENON_TRY_VOID(InheritHost(session, *known, next));
+    TENON_TRY_VOID(engine::InheritHost(*context, *known, next));
   }
   TENON_TRY(const engine::HostRecord host, HostForTarget(session, project, *target));
   if (host.user != known->user) {  // another account, with other runs

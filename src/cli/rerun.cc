@@ -15,8 +15,6 @@
 namespace tenon::cli {
 namespace {
 
-constexpr int kMostTries = 4;
-
 struct Options {
   WatchOptions watch;
   EnvironmentOptions made;
@@ -49,19 +47,13 @@ Result<int> Act(Session& session, const Options& options, std::vector<std::strin
   // Where what is damaged in a store can be had again, if it has not changed since.
   TENON_TRY(const auto project, session.FindProject());
   if (project) request.folder = {project->root, project::RedactPassword};
-  for (int tries = 1;; ++tries) {
-    TENON_TRY(const std::string run_id, engine::Rerun(*context, request, reporter));
-    bool damaged = false;
-    auto code = Watch(session, run_id, options.watch, secrets, interrupt, reporter,
-                      tries < kMostTries ? &damaged : nullptr);
-    if (!damaged) return code;
+  StartOfRun how;
+  how.start = [&] { return engine::Rerun(*context, request, reporter); };
+  how.mend = [&](const std::string& run_id) -> Status {
     TENON_TRY(const journal::RunView failed, engine::GetRun(*context, run_id));
-    auto healed = engine::HealTree(*context, request.folder, failed.spec.tree, request.run_id);
-    if (!healed.ok()) {
-      PrintError(healed.error());
-      return code;
-    }
-  }
+    return engine::HealTree(*context, request.folder, failed.spec.tree, request.run_id);
+  };
+  return StartAndWatch(session, how, options.watch, secrets, interrupt, reporter);
 }
 
 }  // namespace

@@ -343,7 +343,8 @@ Command RunsCommand() {
 Command PsCommand() {
   return {{{"ps"}},
           "Show the runs that are going on, in all projects",
-          "Looks after each: the end of a run whose runner was killed is found out and recorded.",
+          "Looks after each: the end of a run whose runner was killed is found out and recorded.\n"
+          "Machines are asked all at once; one that gives no sign of life is named.",
           {"tenon ps", "tenon ps --json"},
           [](OptionTable&, const std::vector<std::string>&) -> Action {
             return [](Session& session) { return ListLive(session); };

@@ -17,8 +17,6 @@
 namespace tenon::cli {
 namespace {
 
-constexpr int kMostTries = 4;
-
 struct Options {
   WatchOptions watch;
   RequestOptions request;
@@ -91,16 +89,14 @@ Result<int> Act(Session& session, const Options& options, const std::vector<std:
                              .workbench = options.watch.workbench && !session.WantsJson(),
                              .steps = session.globals.debug});
   const std::vector<engine::Secret> secrets = request.secrets;
-  // Started anew when files of the snapshot were damaged in the store: what the project has is put
-  // there again. A folder that is mended may show what is damaged below it, so a few times.
-  for (int tries = 1;; ++tries) {
-    TENON_TRY(const std::string run_id, engine::Submit(*context, request, reporter));
-    bool damaged = false;
-    auto code = Watch(session, run_id, options.watch, secrets, interrupt, reporter,
-                      tries < kMostTries ? &damaged : nullptr);
-    if (!damaged) return code;
+  StartOfRun how;
+  how.start = [&] { return engine::Submit(*context, request, reporter); };
+  // What the project has is put into the store again.
+  how.mend = [&](const std::string&) -> Status {
     request.read_all = true;
-  }
+    return {};
+  };
+  return StartAndWatch(session, how, options.watch, secrets, interrupt, reporter);
 }
 
 void Declare(OptionTable& table, Options* options) {

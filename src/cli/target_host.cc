@@ -17,8 +17,6 @@ namespace {
 
 using engine::HostRecord;
 
-constexpr size_t kManyUsers = 32;
-
 // What the file says about the machine.
 Result<HostRecord> FromFile(const project::Project& project, const project::Target& target) {
   const project::TargetType* type = project::FindTargetType(target.type.value);
@@ -47,45 +45,6 @@ Result<HostRecord> FromFile(const project::Project& project, const project::Targ
   return host;
 }
 
-bool IsSamePlace(const HostRecord& a, const HostRecord& b) {
-  return a.user == b.user && a.asked_root == b.asked_root;
-}
-
-// The id that leads to the place the file names.
-std::string IdOf(const run::Home& home, const HostRecord& file) {
-  const auto attached = engine::ReadHost(home, file.id);
-  if (!attached.ok() || IsSamePlace(*attached, file)) return file.id;
-  return Sha256Of(file.id + '\0' + file.user + '\0' + file.asked_root).Hex().substr(0, 32);
-}
-
-// What was learned, with what the file says now.
-HostRecord Merged(HostRecord known, const HostRecord& file) {
-  known.target = file.target;
-  known.project_root = file.project_root;
-  known.type = file.type;
-  known.address = file.address;
-  known.port = file.port;
-  known.idle_after_us = file.idle_after_us;
-  known.idle_command = file.idle_command;
-  engine::NoteUser(&known);
-  // Of projects that come and go only those that are there.
-  if (known.users.size() > kManyUsers) {
-    std::erase_if(known.users, [](const std::pair<std::string, std::string>& user) {
-      project::Project other;
-      other.root = user.first;
-      return !project::ConfigFile(other, user.second, ".compute");
-    });
-  }
-  return known;
-}
-
-bool SaysTheSame(const HostRecord& a, const HostRecord& b) {
-  return a.target == b.target && a.project_root == b.project_root && a.type == b.type &&
-         a.address == b.address && a.port == b.port && a.user == b.user &&
-         a.idle_after_us == b.idle_after_us && a.idle_command == b.idle_command &&
-         a.asked_root == b.asked_root && a.has_password == b.has_password;
-}
-
 // A password in clear text goes into the store, where ssh's questions are answered from.
 Status TakeClearText(Session& session, const project::Project& project,
                      const project::Target& target, const HostRecord& host) {
@@ -96,79 +55,26 @@ Status TakeClearText(Session& session, const project::Project& project,
   TENON_TRY(const auto password, project::ReadClearTextPassword(project, target.name));
   if (!password) return {};
   TENON_TRY(engine::Context * context, session.Context());
-  TENON_TRY_VOID(engine::EnsureHome(context->home));
-  secrets::Store store(context->home.root());
-  const std::string name = secrets::PasswordName(host.id);
-  const auto stored = store.Get(name);
-  if (stored.ok() && *stored == password) return {};
-  return store.Set(name, *password, "password of " + target.name + ", from its file");
+  return engine::KeepPassword(*context, host, *password);
 }
 
-std::string Normal(std::string fingerprint) {
-  fingerprint = Trim(fingerprint);
-  while (fingerprint.ends_with('=')) fingerprint.pop_back();
-  return fingerprint.starts_with("SHA256:") ? fingerprint : "SHA256:" + fingerprint;
+bool IsTarget(const std::string& project_root, const std::string& target) {
+  project::Project project;
+  project.root = project_root;
+  return project::ConfigFile(project, target, ".compute").has_value();
 }
 
-Status CheckFingerprintOption(const std::string& text) {
-  const std::string normal = Normal(text);
-  const bool good =
-      normal.size() == 7 + 43 && normal.find_first_not_of(
-                                     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                     "0123456789+/",
-                                     7) == std::string::npos;
-  if (good) return {};
-  return Invalid("--host-key: `" + OneLine(text) + "` is not a fingerprint")
-      .WithHint(
-          "write SHA256:… as `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` shows it on "
-          "the machine");
-}
-
-std::string Place(const HostRecord& host) {
-  return OneLine(host.address) + (host.port != 0 ? ":" + std::to_string(host.port) : "");
-}
-
-Status Decide(const HostKeyOptions& options, const engine::HostKey& key, const HostRecord& host) {
-  if (!options.expected.empty()) {
-    if (Normal(options.expected) == key.fingerprint) return {};
-    return Denied("the machine at " + Place(host) + " shows the host key " + key.fingerprint +
-                  ", not the one of --host-key; nothing was sent to it")
-        .WithHint("if the address is right, somebody may be in between");
+// Says the key, and asks unless it is accepted beforehand.
+bool AskAboutKey(bool accept, const HostRecord& host, const engine::HostKey& key, bool changed) {
+  const std::string place = engine::PlaceText(host);
+  if (accept) {
+    PrintErr("host key of " + place + ": " + key.type + " " + key.fingerprint + ", accepted\n");
+    return true;
   }
-  if (options.accept) {
-    PrintErr("host key of " + Place(host) + ": " + key.type + " " + key.fingerprint +
-             ", accepted\n");
-    return {};
-  }
-  const std::string changed =
-      host.host_key.empty() ? "" : " It is not the key you agreed to before!";
-  if (!HasTerminal()) {
-    return Denied("the machine at " + Place(host) + " shows the host key " + key.fingerprint +
-                  " (" + key.type + "), and nobody is here to agree to it; nothing was sent." +
-                  changed)
-        .WithHint(
-            "compare it with `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` on the "
-            "machine, then add --host-key " +
-            key.fingerprint);
-  }
-  PrintErr("The machine at " + Place(host) + " shows the host key\n  " + key.type + " " +
+  PrintErr("The machine at " + place + " shows the host key\n  " + key.type + " " +
            key.fingerprint + "\n");
-  if (!changed.empty()) PrintErr("WARNING:" + changed + "\n");
-  if (AskYesOnTerminal("Is that the right machine?")) return {};
-  return Denied("the host key was not agreed to; nothing was sent");
-}
-
-// `attach -k` puts the pair under the machine's id.
-bool HasOwnKey(const HostRecord& host) { return host.identity_file.ends_with("/keys/" + host.id); }
-
-Error WithOwnKey(Error error, const HostRecord& host) {
-  if (error.message.find("permission denied") == std::string::npos) return error;
-  error.message += "; the machine does not know the key of this target yet";
-  const auto line = ReadFile(host.identity_file + ".pub", 64 << 10);
-  if (line.ok()) {
-    error.hint = "append this line to ~/.ssh/authorized_keys there: " + OneLine(Trim(*line));
-  }
-  return error;
+  if (changed) PrintErr("WARNING: It is not the key you agreed to before!\n");
+  return AskYesOnTerminal("Is that the right machine?");
 }
 
 std::string Named(const json::Array& array, const char* member) {
@@ -211,9 +117,13 @@ std::string Engines(const json::Object& facts) {
 
 }  // namespace
 
+bool HasReference(const project::Target& target) {
+  return target.password.value == project::PasswordForm::kReference;
+}
+
 std::string HostIdForTarget(const run::Home& home, const project::Target& target) {
   const auto host = FromFile(project::Project(), target);
-  return host.ok() ? IdOf(home, *host) : std::string();
+  return host.ok() ? engine::HostIdOfPlace(home, *host) : std::string();
 }
 
 bool IsLeftBehind(const run::Home& home, const HostRecord& host) {
@@ -224,61 +134,20 @@ bool IsLeftBehind(const run::Home& home, const HostRecord& host) {
   return !id.empty() && id != host.id;
 }
 
-Status InheritHost(Session& session, HostRecord known, const HostRecord& file) {
-  TENON_TRY(engine::Context * context, session.Context());
-  engine::GivenSecrets same_users;
-  if (known.user == file.user) {
-    secrets::Store store(context->home.root());
-    TENON_TRY(same_users.password, store.Get(secrets::PasswordName(known.id)));
-    TENON_TRY(same_users.passphrase, store.Get(secrets::PassphraseName(known.id)));
-  }
-  if (!IsSamePlace(known, file)) {
-    known.root.clear();
-    known.acked_tree.clear();
-    known.facts = {};
-    known.idle_watch_given = false;
-  }
-  known.user = file.user;
-  known.asked_root = file.asked_root;
-  known.has_password = false;
-  known.id = file.id;
-  return engine::RememberHost(*context, std::move(known), same_users);
-}
-
 Result<HostRecord> HostForTarget(Session& session, const project::Project& project,
                                  const project::Target& target) {
   TENON_TRY(HostRecord file, FromFile(project, target));
   TENON_TRY(engine::Context * context, session.Context());
-  if (const std::string id = IdOf(context->home, file); id != file.id) {
-    TENON_TRY(const HostRecord attached, engine::ReadHost(context->home, file.id));
-    file.id = id;
-    if (engine::IsDetached(context->home, id)) {
-      TENON_TRY_VOID(InheritHost(session, attached, file));
-    }
-  }
+  TENON_TRY_VOID(engine::FindPlace(*context, &file));
   TENON_TRY_VOID(TakeClearText(session, project, target, file));
-  Result<HostRecord> known = engine::ReadHost(context->home, file.id);
-  if (!known.ok() && known.error().kind != ErrorKind::kNotFound) return known;
-  HostRecord host = known.ok() ? Merged(*known, file) : file;
-  host.has_password = false;
-  TENON_TRY(const auto stored, secrets::Store(context->home.root()).List());
-  for (const auto& entry : stored) {
-    if (entry.name == secrets::PasswordName(host.id)) host.has_password = true;
-  }
-  if (known.ok() && !SaysTheSame(*known, host)) {
-    TENON_TRY_VOID(engine::UpdateHost(context->home, host.id, [&](HostRecord& record) {
-      record = Merged(record, file);
-      record.has_password = host.has_password;
-    }));
-  }
-  return host;
+  return engine::RememberedHost(*context, file, IsTarget);
 }
 
 Result<HostRecord> KnownHostForTarget(Session& session, const project::Project& project,
                                       const project::Target& target) {
   TENON_TRY(HostRecord host, HostForTarget(session, project, target));
   if (!host.host_key.empty()) return host;
-  return Denied("the machine of target `" + OneLine(target.name) + "` (" + Place(host) +
+  return Denied("the machine of target `" + OneLine(target.name) + "` (" + engine::PlaceText(host) +
                 ") is not known here yet: nobody has agreed to its host key")
       .WithHint("`tenon computetarget test " + ShellQuote(target.name) +
                 "` shows the key, asks, and looks at the machine");
@@ -298,7 +167,8 @@ Result<std::string> HostOfTarget(Session& session, const project::Project& proje
   TENON_TRY(engine::Context * context, session.Context());
   engine::GivenSecrets given;
   Result<HostRecord> learned = engine::TryHost(*context, host, &given);
-  if (!learned.ok()) return ExplainDenied(std::move(learned).error(), target, host);
+  if (!learned.ok())
+    return engine::ExplainDenied(std::move(learned).error(), host, HasReference(target));
   TENON_TRY_VOID(engine::RememberHost(*context, *learned, given));
   return host.id;
 }
@@ -312,29 +182,17 @@ void AddHostKeyOptions(OptionTable& table, HostKeyOptions* options) {
 }
 
 Status AgreeOnHostKey(Session& session, const HostKeyOptions& options, HostRecord* host) {
-  if (!options.expected.empty()) TENON_TRY_VOID(CheckFingerprintOption(options.expected));
+  engine::KeyAgreement how;
+  if (!options.expected.empty()) {
+    TENON_TRY(how.expected, engine::NormalFingerprint(options.expected));
+  }
+  if (options.accept || HasTerminal()) {
+    how.ask = [&, place = *host](const engine::HostKey& key, bool changed) {
+      return AskAboutKey(options.accept, place, key, changed);
+    };
+  }
   TENON_TRY(engine::Context * context, session.Context());
-  const std::string wanted = options.expected.empty() ? "" : Normal(options.expected);
-  TENON_TRY(const engine::HostKey key, engine::LookAtHost(*context, *host, wanted));
-  if (host->host_key == key.line && options.expected.empty()) return {};
-  TENON_TRY_VOID(Decide(options, key, *host));
-  host->host_key = key.line;
-  return {};
-}
-
-Error ExplainDenied(Error error, const project::Target& target, const HostRecord& host) {
-  const bool ours_lacks = error.kind == ErrorKind::kDenied && !host.has_password &&
-                          target.password.value == project::PasswordForm::kReference &&
-                          error.message.find("host key") == std::string::npos;
-  if (!ours_lacks) return error;
-  if (HasOwnKey(host)) return WithOwnKey(std::move(error), host);
-  error.message +=
-      "; the password of this target, if it has one, lies in the keyring of whoever "
-      "attached it";
-  error.hint = "`tenon secrets set " + ShellQuote(target.name) +
-               "` stores yours, or attach it "
-               "again with --force";
-  return error;
+  return engine::AgreeOnHostKey(*context, how, host);
 }
 
 std::string FactsText(const HostRecord& host) {

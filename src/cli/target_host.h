@@ -11,6 +11,7 @@
 #include "cli/session.h"
 #include "engine/attach_host.h"
 #include "engine/hosts.h"
+#include "engine/target_host.h"
 #include "project/project.h"
 #include "project/target.h"
 
@@ -32,12 +33,8 @@ Result<engine::HostRecord> KnownHostForTarget(Session& session, const project::P
 Result<std::string> HostOfTarget(Session& session, const project::Project& project,
                                  const project::Target& target);
 
-// The id a target's machine has, known or not; "" when it cannot be told. Another account or
-// another tenonDirectory than at attach is another place, whose runs are others, so it has an id of
-// its own; runs of before still lead to where they are.
+// The id a target's machine has, known or not (engine::HostIdOfPlace); "" when it cannot be told.
 std::string HostIdForTarget(const run::Home& home, const project::Target& target);
-// What is known of a machine, for another id of it: the agreed key, and secrets of the same user.
-Status InheritHost(Session& session, engine::HostRecord known, const engine::HostRecord& file);
 // A machine that is kept for its runs only: its own target leads elsewhere now.
 bool IsLeftBehind(const run::Home& home, const engine::HostRecord& host);
 
@@ -52,8 +49,8 @@ void AddHostKeyOptions(OptionTable& table, HostKeyOptions* options);
 // nobody to ask; the hint has the fingerprint.
 Status AgreeOnHostKey(Session& session, const HostKeyOptions& options, engine::HostRecord* host);
 
-// "log in … permission denied" with what can be done about a password that is not in our store.
-Error ExplainDenied(Error error, const project::Target& target, const engine::HostRecord& host);
+// Whether the file names a password that lies in somebody's store.
+bool HasReference(const project::Target& target);
 
 // What the machine offers: for people, and for programs (without the values of its environment).
 std::string FactsText(const engine::HostRecord& host);

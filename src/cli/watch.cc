@@ -15,6 +15,9 @@
 namespace tenon::cli {
 namespace {
 
+// A folder of a snapshot that is mended may show what is damaged below it.
+constexpr int kMostTries = 4;
+
 void PrintRunId(const Session& session, const std::string& run_id, const std::string& status) {
   const json::Object answer{{"run_id", json::EncodeBytes(run_id)}, {"status", status}};
   if (session.query) {
@@ -40,20 +43,18 @@ void SayIfStillOn(engine::Context& context, const std::string& run_id) {
   PrintErr(engine::IdleWords(*record, busy.ok() ? *busy : std::vector<std::string>{}) + "\n");
 }
 
-}  // namespace
+struct Watched {
+  int exit_code = 0;
+  bool damaged = false;  // the run could not begin, because its snapshot was
+};
 
-void AddWatchOptions(OptionTable& table, WatchOptions* options) {
-  table.Flag("-a,--detach", &options->detach, "Return at once with the run's id; the run goes on");
-  table.Flag("-q,--quiet", &options->quiet, "Print the run's id and nothing else");
-}
-
-Result<int> Watch(Session& session, const std::string& run_id, const WatchOptions& options,
-                  const std::vector<engine::Secret>& secrets, const InterruptWatch& interrupt,
-                  TerminalReporter& reporter, bool* damaged) {
+Result<Watched> Watch(Session& session, const std::string& run_id, const WatchOptions& options,
+                      const std::vector<engine::Secret>& secrets, const InterruptWatch& interrupt,
+                      TerminalReporter& reporter, bool last_try) {
   TENON_TRY(engine::Context * context, session.Context());
   if (options.detach) {
     if (!options.workbench || session.WantsJson()) PrintRunId(session, run_id, "Starting");
-    return 0;
+    return Watched();
   }
   if (options.quiet && !session.WantsJson()) PrintRunId(session, run_id, "");
   engine::FollowOptions follow;
@@ -61,30 +62,53 @@ Result<int> Watch(Session& session, const std::string& run_id, const WatchOption
   TENON_TRY(const engine::Followed followed, engine::Follow(*context, run_id, follow, reporter));
   if (followed.end && followed.end->rebooted) {
     TENON_TRY(const auto again, engine::RetryAfterRestart(*context, run_id, secrets, reporter));
-    if (again) return Watch(session, *again, options, secrets, interrupt, reporter);
+    if (again) return Watch(session, *again, options, secrets, interrupt, reporter, true);
   }
   if (!followed.end) {
     PrintErr("\nno longer watching; the run goes on\n  watch again:  tenon logs -f " + run_id +
              "\n  stop the run: tenon cancel " + run_id + "\n");
     if (session.WantsJson()) PrintRunId(session, run_id, "Running");
-    return 130;
+    return Watched{130};
   }
   if (auto status = engine::RefreshRun(*context, run_id); !status.ok()) {
     PrintErr("warning: the run is recorded, but the index was not updated: " +
              OneLine(status.error().message) + "\n");
   }
-  if (damaged != nullptr && run::IsDamagedSnapshot(*followed.end)) {
-    *damaged = true;
+  const int code = followed.end->exit_code.value_or(1);
+  if (!last_try && run::IsDamagedSnapshot(*followed.end)) {
     reporter.OnNotice({run::Level::kWarning,
                        "files of the snapshot are damaged in the store; what the project still has "
                        "of them is put there again, and the run is started anew",
                        ""});
-    return followed.end->exit_code.value_or(1);
+    return Watched{code, true};
   }
   if (session.WantsJson())
     PrintRunId(session, run_id, std::string(run::StateName(followed.end->state)));
   if (!options.quiet && !session.WantsJson()) SayIfStillOn(*context, run_id);
-  return followed.end->exit_code.value_or(1);
+  return Watched{code};
+}
+
+}  // namespace
+
+void AddWatchOptions(OptionTable& table, WatchOptions* options) {
+  table.Flag("-a,--detach", &options->detach, "Return at once with the run's id; the run goes on");
+  table.Flag("-q,--quiet", &options->quiet, "Print the run's id and nothing else");
+}
+
+Result<int> StartAndWatch(Session& session, const StartOfRun& how, const WatchOptions& options,
+                          const std::vector<engine::Secret>& secrets,
+                          const InterruptWatch& interrupt, TerminalReporter& reporter) {
+  for (int tries = 1;; ++tries) {
+    TENON_TRY(const std::string run_id, how.start());
+    TENON_TRY(const Watched watched,
+              Watch(session, run_id, options, secrets, interrupt, reporter, tries == kMostTries));
+    if (!watched.damaged) return watched.exit_code;
+    auto mended = how.mend(run_id);
+    if (!mended.ok()) {
+      PrintError(mended.error());
+      return watched.exit_code;
+    }
+  }
 }
 
 Result<std::vector<engine::Secret>> ReadSecrets(const std::vector<std::string>& words,

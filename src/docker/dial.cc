@@ -138,7 +138,7 @@ Result<UniqueFd> DialEngine(const std::string& socket, int timeout_ms) {
   std::string tried;
   if (const auto helper = FindHelper(socket, &tried)) return StartHelper(*helper);
   if (tried.empty()) return direct;
-  return std::move(direct).error().WithHint("tried as well: " + tried);
+  return std::move(direct).error().WithHint("tried as well: " + tried).WithReason(kHelpersFailed);
 }
 
 bool NeedsHelper(const std::string& socket) {

@@ -6,6 +6,7 @@
 #define TENON_DOCKER_DIAL_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
@@ -23,8 +24,9 @@ Result<UniqueFd> DialSocket(const std::string& socket, int timeout_ms);
 
 // The same; where that is kDenied through the first helper that gets through. The result is a
 // socket either way: shutting down its writing side reaches the engine. When no helper gets through
-// the Error is the first one, and its hint says what was tried. Which helper works is remembered
-// for as long as the process lives.
+// the Error is the first one, with the reason kHelpersFailed and a hint that says what was tried.
+// Which helper works is remembered for as long as the process lives.
+inline constexpr std::string_view kHelpersFailed = "helpers-failed";
 Result<UniqueFd> DialEngine(const std::string& socket, int timeout_ms);
 
 // Whether DialEngine() goes through a helper there.

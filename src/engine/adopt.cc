@@ -97,7 +97,7 @@ Status CopyJournal(Machine& far, const std::string& run_id) {
   const auto feed = far.runs().Feed(run_id, {});
   TENON_TRY(const RunFeed::Heard heard, feed->CatchUp());
   if (heard != RunFeed::Heard::kEnded) return {};
-  TENON_TRY(const run::Recovered found, far.launch().Recover(run_id));
+  TENON_TRY(const run::Recovered found, far.launch().Recover(run_id, {}));
   if (found.recovered) TENON_TRY_VOID(feed->CatchUp());
   return {};
 }

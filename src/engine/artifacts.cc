@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "engine/machine.h"
 #include "journal/reader.h"
+#include "journal/segments.h"
 #include "run/artifact_name.h"
 #include "run/layout.h"
 
@@ -92,8 +93,10 @@ std::string ControlLine(const journal::Record& record, const run::Event& event) 
 Status ReadControlLog(Context& context, const journal::RunView& run,
                       const std::function<Status(std::string_view)>& sink) {
   const run::RunFolder folder(context.home, run.spec.id);
-  for (const std::string& path :
-       {folder.near_segment(run.client), folder.host_segment(), folder.script_segment()}) {
+  std::vector<std::string> paths = {folder.near_segment(run.client)};
+  for (const std::string& name : journal::FarSegments(folder))
+    paths.push_back(folder.segment(name));
+  for (const std::string& path : paths) {
     TENON_TRY_VOID(ForEachEvent(path, [&](const journal::Record& record, const run::Event& event) {
       const std::string line = ControlLine(record, event);
       return line.empty() ? Status() : sink(line);
@@ -223,14 +226,15 @@ Error NoSuchArtifact(const journal::RunView& run, std::string_view name) {
 Status ReadOutput(Context& context, const std::string& run_id, bool want_stdout, bool want_stderr,
                   const std::function<Status(run::Stream, std::string_view)>& sink) {
   const run::RunFolder folder(context.home, run_id);
-  // The script's output lies in one of them, by whoever started it.
-  for (const std::string& path : {folder.host_segment(), folder.script_segment()}) {
-    TENON_TRY_VOID(ForEachEvent(path, [&](const journal::Record&, const run::Event& event) {
-      const auto* output = std::get_if<run::Output>(&event);
-      if (!output) return Status();
-      const bool wanted = output->stream == run::Stream::kStdout ? want_stdout : want_stderr;
-      return wanted ? sink(output->stream, output->bytes) : Status();
-    }));
+  // The script's output lies in the segment of whoever started it.
+  for (const std::string& name : journal::FarSegments(folder)) {
+    TENON_TRY_VOID(
+        ForEachEvent(folder.segment(name), [&](const journal::Record&, const run::Event& event) {
+          const auto* output = std::get_if<run::Output>(&event);
+          if (!output) return Status();
+          const bool wanted = output->stream == run::Stream::kStdout ? want_stdout : want_stderr;
+          return wanted ? sink(output->stream, output->bytes) : Status();
+        }));
   }
   return {};
 }

@@ -109,6 +109,22 @@ Result<std::unique_ptr<SshMachine>> ReachOnTrial(Context& context, HostRecord ho
   return reached;
 }
 
+// `attach -k` puts the pair under the machine's id.
+bool HasOwnKey(const HostRecord& host) { return host.identity_file.ends_with("/keys/" + host.id); }
+
+Error WithOwnKey(Error error, const HostRecord& host) {
+  if (error.reason != transport::kLoginRefused && error.reason != transport::kPasswordNeeded &&
+      error.reason != transport::kKeysOnly) {
+    return error;
+  }
+  error.message += "; the machine does not know the key of this target yet";
+  const auto line = ReadFile(host.identity_file + ".pub", 64 << 10);
+  if (line.ok()) {
+    error.hint = "append this line to ~/.ssh/authorized_keys there: " + ForTerminal(Trim(*line));
+  }
+  return error;
+}
+
 }  // namespace
 
 bool IsAskpass() { return std::getenv(transport::kAskpassVariable) != nullptr; }
@@ -142,6 +158,26 @@ Result<HostRecord> TryHost(Context& context, HostRecord host, GivenSecrets* secr
       .WithHint("name a folder there that you may write: tenonDirectory in aml_config/" +
                 host.target + ".compute");
 }
+
+Error ExplainDenied(Error error, const HostRecord& host, bool by_reference) {
+  const bool ours_lacks = error.kind == ErrorKind::kDenied && !host.has_password && by_reference &&
+                          error.reason != transport::kHostKeyRefused;
+  if (!ours_lacks) return error;
+  if (HasOwnKey(host)) return WithOwnKey(std::move(error), host);
+  error.message +=
+      "; the password of this target, if it has one, lies in the keyring of whoever "
+      "attached it";
+  error.hint = "`tenon secrets set " + ShellQuote(host.target) +
+               "` stores yours, or attach it "
+               "again with --force";
+  return error;
+}
+
+bool WantsPassword(const Error& error) {
+  return error.reason == transport::kPasswordWrong || error.reason == transport::kPasswordNeeded;
+}
+
+bool TakesKeysOnly(const Error& error) { return error.reason == transport::kKeysOnly; }
 
 Status RememberHost(Context& context, HostRecord host, const GivenSecrets& secrets) {
   TENON_TRY_VOID(EnsureHome(context.home));

@@ -42,6 +42,14 @@ Result<HostKey> LookAtHost(Context& context, const HostRecord& host, const std::
 // the record with what was learned, not written yet. On failure everything is as before.
 Result<HostRecord> TryHost(Context& context, HostRecord host, GivenSecrets* secrets);
 
+// A login that was refused, with what can be done where the password is not in our store. The
+// target's file has a reference to one (`by_reference`), so whoever attached it may have it.
+Error ExplainDenied(Error error, const HostRecord& host, bool by_reference);
+// Whether another password may help, so that the advice is to store one.
+bool WantsPassword(const Error& error);
+// Whether the machine has no use for the password that was given.
+bool TakesKeysOnly(const Error& error);
+
 // Writes the record and the secrets. `has_password` of the record becomes true with one.
 Status RememberHost(Context& context, HostRecord host, const GivenSecrets& secrets);
 // The kept connection, the secrets, a key that was made for it, the record.

@@ -81,6 +81,7 @@ Result<std::string> Context::ClientId() {
 
 std::unique_ptr<Context> MakeLocalContext(std::string home, std::string version) {
   auto context = std::make_unique<Context>(run::Home(home));
+  context->make_another = [home, version] { return MakeLocalContext(home, version); };
   context->owned_host = std::make_unique<transport::LocalHost>();
   context->owned_calls = std::make_unique<launch::RunnerCalls>(
       *context->owned_host, std::move(home),

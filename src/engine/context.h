@@ -24,6 +24,12 @@ namespace tenon::engine {
 class Machine;
 
 // What every engine function works with. Made once per program; the pointers outlive the calls.
+//
+// Threads: one thread at a time uses a context, its machines, feeds and stores, and hears its
+// reporters. Who wants to do two things at once has a context for each (make_another): contexts of
+// one home share nothing but the disk, where locks keep them apart, as they keep programs apart.
+// What a thread of the engine's own may use it gets by value (`indexing`, engine/ask_machines.h).
+// `ask_user` of another thread's context is called on that thread.
 struct Context {
   explicit Context(run::Home where);
   ~Context();
@@ -38,6 +44,9 @@ struct Context {
   // Asks the user something that ssh wants to know, without showing what is typed. nullopt: no
   // answer. Empty: nobody is there to ask.
   std::function<std::optional<std::string>(const std::string& prompt)> ask_user;
+
+  // Makes a context of the same home for another thread. Empty: there can be no other.
+  std::function<std::unique_ptr<Context>()> make_another;
 
   // A machine by its id (engine/hosts.h); "" is this one. Lives as long as this object, and a
   // repeat gives the same. Nothing is contacted that was reached before; a machine that was not is

@@ -87,7 +87,7 @@ Error NotWhole(const std::string& name) {
 }
 
 Result<Moved> SendOver(Machine& machine, const json::Object& begin, const DataScan& data,
-                       Reporter& reporter, bool* refused) {
+                       Reporter& reporter) {
   transport::FrameLink& link = *machine.host().frames();
   TENON_TRY_VOID(link.Send(begin, snapshot::PackDataText(data.set.ToText())));
   TENON_TRY(const Frame begun, AnswerTo(link, kDataLongUs, reporter));
@@ -100,7 +100,6 @@ Result<Moved> SendOver(Machine& machine, const json::Object& begin, const DataSc
         meter.Note(head);
         // Nothing comes back as long as all goes well.
         TENON_TRY(const auto trouble, link.Next(0));
-        *refused = trouble.has_value();
         return trouble ? Status(transport::AnswerError(trouble->head)) : Status();
       });
   if (!sent.ok()) {
@@ -131,8 +130,7 @@ Result<Moved> SendHere(Context& context, const snapshot::DataPlace& to, const Da
 }
 
 Result<Moved> FetchOver(Context& context, Machine& machine, const json::Object& get,
-                        const snapshot::DataPlace& to, DataSet set, Reporter& reporter,
-                        bool* refused) {
+                        const snapshot::DataPlace& to, DataSet set, Reporter& reporter) {
   TENON_TRY(const auto receiver, BeginHere(to, std::move(set), reporter));
   Meter meter(reporter, "fetching data", receiver->set(), receiver->lacks());
   Moved moved = Described(receiver->set(), receiver->lacks().size(), meter.total());
@@ -158,9 +156,8 @@ Result<Moved> FetchOver(Context& context, Machine& machine, const json::Object& 
       left -= std::min(left, came);
     }
     if (!taken.ok()) {
-      *refused = true;
       link.Close();
-      return std::move(taken).error();
+      return std::move(taken).error().WithReason(kNotTaken);
     }
     meter.Note(frame.head);
   }

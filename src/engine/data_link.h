@@ -27,18 +27,18 @@ inline constexpr int64_t kDataLongUs = 1'800'000'000;
 // The answer to what was sent, or the Error in it; what comes before it shows that work goes on.
 Result<Frame> AnswerTo(transport::FrameLink& link, int64_t timeout_us, Reporter& reporter);
 
-// Everything that was scanned, to the receiver that `begin` asks for. `refused`: the other side has
-// said no, so that trying again would not help.
+// Everything that was scanned, to the receiver that `begin` asks for.
 Result<Moved> SendOver(Machine& machine, const json::Object& begin, const DataScan& data,
-                       Reporter& reporter, bool* refused);
+                       Reporter& reporter);
 // The same on this disk.
 Result<Moved> SendHere(Context& context, const snapshot::DataPlace& to, const DataScan& data,
                        Reporter& reporter);
 
-// What a receiver here lacks of a set, from the one that `get` asks.
+// What a receiver here lacks of a set, from the one that `get` asks. kNotTaken: what came could not
+// be put down here, and the link was closed for it.
+inline constexpr std::string_view kNotTaken = "not-taken";
 Result<Moved> FetchOver(Context& context, Machine& machine, const json::Object& get,
-                        const snapshot::DataPlace& to, snapshot::DataSet set, Reporter& reporter,
-                        bool* refused);
+                        const snapshot::DataPlace& to, snapshot::DataSet set, Reporter& reporter);
 
 // What to say of a data set of which a put was broken off.
 Error NotWhole(const std::string& name);
@@ -49,10 +49,10 @@ Result<Moved> WithRetries(Machine& machine, Reporter& reporter, const Work& work
   constexpr int kTries = 4;
   constexpr int kPauseUs = 1'000'000;
   for (int tries = 1;; ++tries) {
-    bool refused = false;
-    Result<Moved> result = work(&refused);
-    const bool again = !result.ok() && !refused && result.error().kind == ErrorKind::kUnavailable &&
-                       !machine.link().stands && machine.link().heard && tries < kTries;
+    Result<Moved> result = work();
+    const bool lost = !result.ok() && result.error().kind == ErrorKind::kUnavailable &&
+                      !result.error().answered && result.error().reason != kNotTaken;
+    const bool again = lost && !machine.link().stands && machine.link().heard && tries < kTries;
     if (!again) {
       if (tries > 1 && result.ok()) reporter.OnLink(0, "");
       return result;

@@ -44,8 +44,8 @@ Result<DataSet> FilesThere(Machine& machine, const std::string& shared, const st
 
 Result<Moved> FarFiles::PutSet(const std::string& shared, const std::string& name,
                                const DataScan& data, Reporter& reporter) {
-  return WithRetries(machine_, reporter, [&](bool* refused) {
-    return SendOver(machine_, RequestOf("data-begin", shared, name), data, reporter, refused);
+  return WithRetries(machine_, reporter, [&] {
+    return SendOver(machine_, RequestOf("data-begin", shared, name), data, reporter);
   });
 }
 
@@ -66,23 +66,19 @@ Result<DataThere> FarFiles::ListSets(const std::string& shared) {
 }
 
 Result<Moved> FarFiles::GetOnce(const std::string& shared, const std::string& name,
-                                const std::string& to, Reporter& reporter, bool* refused) {
+                                const std::string& to, Reporter& reporter) {
   DataHeader header;
   TENON_TRY(DataSet set, FilesThere(machine_, shared, name, reporter, &header));
-  if (!header.complete) {
-    *refused = true;
-    return NotWhole(name);
-  }
+  if (!header.complete) return NotWhole(name);
   TENON_TRY(const snapshot::DataPlace here, snapshot::CopyPlaceIn(to, set));
   json::Object get = RequestOf("data-get", shared, name);
   get["fingerprint"] = header.fingerprint;
-  return FetchOver(context_, machine_, get, here, std::move(set), reporter, refused);
+  return FetchOver(context_, machine_, get, here, std::move(set), reporter);
 }
 
 Result<Moved> FarFiles::GetSet(const std::string& shared, const std::string& name,
                                const std::string& to, Reporter& reporter) {
-  return WithRetries(machine_, reporter,
-                     [&](bool* refused) { return GetOnce(shared, name, to, reporter, refused); });
+  return WithRetries(machine_, reporter, [&] { return GetOnce(shared, name, to, reporter); });
 }
 
 Result<RemovedData> FarFiles::RemoveSet(const std::string& shared, const std::string& name) {
@@ -105,16 +101,16 @@ Result<PathKind> FarFiles::KindOf(const std::string& path) {
 
 Result<Moved> FarFiles::CopyInto(const std::string& folder, const DataScan& data,
                                  Reporter& reporter) {
-  return WithRetries(machine_, reporter, [&](bool* refused) {
+  return WithRetries(machine_, reporter, [&] {
     return SendOver(machine_, {{"op", "data-begin"}, {"folder", json::EncodeBytes(folder)}}, data,
-                    reporter, refused);
+                    reporter);
   });
 }
 
 Result<Moved> FarFiles::CopyFrom(const std::string& path, const std::string& target,
                                  Reporter& reporter) {
   bool told_skipped = false;
-  return WithRetries(machine_, reporter, [&](bool* refused) -> Result<Moved> {
+  return WithRetries(machine_, reporter, [&]() -> Result<Moved> {
     transport::FrameLink& link = *machine_.host().frames();
     TENON_TRY_VOID(link.Send({{"op", "data-scan"}, {"path", json::EncodeBytes(path)}}, {}));
     TENON_TRY(const Frame told, AnswerTo(link, kDataLongUs, reporter));
@@ -129,7 +125,7 @@ Result<Moved> FarFiles::CopyFrom(const std::string& path, const std::string& tar
     TENON_TRY(const snapshot::DataPlace here,
               snapshot::CopyPlaceIn(is_file ? DirName(target) : target, set));
     return FetchOver(context_, machine_, {{"op", "data-get"}, {"scan", true}}, here, std::move(set),
-                     reporter, refused);
+                     reporter);
   });
 }
 

@@ -32,7 +32,7 @@ class FarFiles : public MachineFiles {
  private:
   // One try. `refused`: another one would not help.
   Result<Moved> GetOnce(const std::string& shared, const std::string& name, const std::string& to,
-                        Reporter& reporter, bool* refused);
+                        Reporter& reporter);
 
   Context& context_;
   Machine& machine_;

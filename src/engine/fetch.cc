@@ -9,8 +9,10 @@
 
 #include "base/file.h"
 #include "history/store.h"
+#include "journal/segments.h"
 #include "journal/writer.h"
 #include "run/layout.h"
+#include "run/segment.h"
 #include "snapshot/transfer.h"
 #include "snapshot/tree_read.h"
 #include "transport/agent.h"
@@ -20,7 +22,7 @@ namespace {
 
 // Of one request: its head has a limit.
 constexpr size_t kAskedAtOnce = 10'000;
-constexpr size_t kMaxMark = 4096;
+constexpr size_t kMaxMark = 64 << 10;
 // That the nodes of one tree may name; the machine need not have them to name them.
 constexpr size_t kMaxNamed = 1'000'000;
 constexpr int64_t kSilenceUs = 120'000'000;
@@ -28,8 +30,6 @@ constexpr int64_t kSilenceUs = 120'000'000;
 std::string Mark(const Context& context, const std::string& run_id) {
   return JoinPath(run::RunFolder(context.home, run_id).path(), "fetched");
 }
-
-constexpr std::array kCopied = {run::kHostSegment, run::kScriptSegment};
 
 // 0: there is none.
 int64_t LengthOfCopy(const run::RunFolder& folder, std::string_view segment) {
@@ -153,8 +153,10 @@ bool OutputsFetched(const Context& context, const std::string& run_id) {
   const auto lengths = json::Parse(*mark);
   if (!lengths.ok() || !lengths->is_object()) return false;
   const run::RunFolder folder(context.home, run_id);
-  return std::ranges::all_of(kCopied, [&](std::string_view segment) {
-    return LengthOfCopy(folder, segment) >= json::GetInt(lengths->get_object(), segment);
+  return std::ranges::all_of(lengths->get_object(), [&](const auto& one) {
+    const std::string_view segment = one.key();
+    return run::IsFarSegment(segment) &&
+           LengthOfCopy(folder, segment) >= json::GetInt(lengths->get_object(), segment);
   });
 }
 
@@ -177,14 +179,16 @@ Status FetchOutputs(Context& context, Machine& far, const std::string& run_id, R
 Status MarkFetched(const Context& context, const std::string& run_id) {
   const run::RunFolder folder(context.home, run_id);
   json::Object lengths;
-  for (const std::string_view segment : kCopied) lengths[segment] = LengthOfCopy(folder, segment);
+  for (const std::string& segment : journal::FarSegments(folder)) {
+    lengths[segment] = LengthOfCopy(folder, segment);
+  }
   return WriteFileAtomically(Mark(context, run_id), json::Print(lengths), 0600,
                              Durability::kProcess);
 }
 
 Status SecureFetched(const Context& context, const std::string& run_id) {
   const run::RunFolder folder(context.home, run_id);
-  for (const std::string_view segment : kCopied) {
+  for (const std::string& segment : journal::FarSegments(folder)) {
     if (LengthOfCopy(folder, segment) == 0) continue;
     TENON_TRY_VOID(journal::SyncSegment(folder.segment(segment)));
   }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
@@ -14,6 +15,7 @@
 #include "engine/fetch.h"
 #include "engine/machine.h"
 #include "engine/runs.h"
+#include "journal/segments.h"
 #include "run/layout.h"
 
 namespace tenon::engine {
@@ -27,7 +29,9 @@ constexpr useconds_t kOthersPauseUs = 100'000;
 
 // Passes one record on. An end is only kept: the other segments may have something to say before.
 // One that can't be understood costs itself alone.
-void Report(const journal::Record& record, Reporter& reporter, std::optional<run::End>* end) {
+void Report(std::string_view segment, const journal::Record& record, Reporter& reporter,
+            std::optional<run::End>* end) {
+  const Reporter::From from(reporter, {segment, record.number, record.time_us});
   const auto event = run::DecodeEvent(record.type, record.payload);
   if (!event.ok()) {
     reporter.OnNotice({run::Level::kWarning,
@@ -47,6 +51,7 @@ void Report(const journal::Record& record, Reporter& reporter, std::optional<run
     void operator()(const run::Metrics&) {}
     void operator()(const run::Parameters&) {}
     void operator()(const run::Samples&) {}
+    void operator()(const run::HandedOver&) {}
     void operator()(const run::Notice& e) { reporter.OnNotice(e); }
     void operator()(const run::Gap& e) { reporter.OnGap(e); }
     void operator()(const run::End& e) {
@@ -68,10 +73,15 @@ void Report(const journal::Record& record, Reporter& reporter, std::optional<run
 // One segment, read as it grows.
 class Tail {
  public:
-  Tail(Context& context, std::string path, journal::Cursor after)
-      : context_(context), path_(std::move(path)), decoder_(after), offset_(after.offset) {}
+  Tail(Context& context, std::string segment, std::string path, journal::Cursor after)
+      : context_(context),
+        segment_(std::move(segment)),
+        path_(std::move(path)),
+        decoder_(after),
+        offset_(after.offset) {}
 
-  // Reads and reports one piece. False: there is nothing more for now, or no such file yet.
+  // Reads and reports one piece. False: there is nothing more for now, or no such file yet. `end`
+  // gets the end that is in it, if there is one.
   Result<bool> ReadOn(Reporter& reporter, std::optional<run::End>* end) {
     auto bytes = context_.host->ReadFrom(path_, offset_, kPiece);
     if (!bytes.ok() && bytes.error().kind == ErrorKind::kNotFound) return false;
@@ -83,6 +93,7 @@ class Tail {
     for (;;) {
       TENON_TRY(auto record, decoder_.Next());
       for (; holes_reported_ < decoder_.holes().size(); ++holes_reported_) {
+        const Reporter::From from(reporter, {segment_, 0, 0});
         reporter.OnHole(decoder_.holes()[holes_reported_].bytes);
       }
       if (!record) return true;
@@ -115,12 +126,12 @@ class Tail {
   }
   transport::KnownLength Known() const { return {path_, offset_}; }
   bool seen() const { return seen_; }  // the file is there
-  const std::string& path() const { return path_; }
+  const std::string& segment() const { return segment_; }
   journal::Cursor cursor() const { return decoder_.cursor(); }
 
  private:
   void Tell(const journal::Record& record, Reporter& reporter, std::optional<run::End>* end) {
-    if (record.number > told_) Report(record, reporter, end);
+    if (record.number > told_) Report(segment_, record, reporter, end);
   }
   bool BeginAnewIfCut() {
     struct stat st {};
@@ -132,7 +143,7 @@ class Tail {
   }
 
   Context& context_;
-  std::string path_;
+  std::string segment_, path_;
   journal::Decoder decoder_;
   uint64_t offset_;
   uint64_t told_ = 0;  // records before the file was cut
@@ -235,39 +246,34 @@ class StopWatch {
 // the run's feed fills.
 class Follower {
  public:
-  // `own_script`: it may have a segment of the script's own.
   Follower(Context& context, const std::string& run_id, const FollowOptions& options,
-           Machine& machine, bool own_script, Reporter& reporter)
+           Machine& machine, Reporter& reporter)
       : context_(context),
         run_id_(run_id),
         options_(options),
         machine_(machine),
-        own_script_(own_script),
         reporter_(reporter),
         feed_(machine.runs().Feed(run_id, Sink())),
         patience_(context, options, *feed_, reporter),
-        host_(context, run::RunFolder(context.home, run_id).host_segment(),
-              PlaceOf(options.after, run::kHostSegment)),
-        script_(context, run::RunFolder(context.home, run_id).script_segment(),
-                PlaceOf(options.after, run::kScriptSegment)),
-        stop_watch_(run_id_, reporter) {}
+        stop_watch_(run_id_, reporter) {
+    AddTail(std::string(run::kHostSegment));
+  }
 
   Result<Followed> Run() {
     while (!ended_) {
-      TENON_TRY(const bool grew, host_.ReadOn(reporter_, &end_));
-      TENON_TRY(const bool script_grew, ReadScript());
+      TENON_TRY(const bool grew, host().ReadOn(reporter_, &end_));
+      TENON_TRY(const bool others_grew, ReadOthers());
       if (end_) {
         TENON_TRY_VOID(Conclude(*end_));
         break;
       }
       if (patience_.Stopped()) break;
-      if (grew || script_grew) continue;
+      if (grew || others_grew) continue;
       if (!options_.wait && feed_->CaughtUp()) break;
       TENON_TRY_VOID(Wait());
     }
     Followed followed{end_, options_.after};
-    followed.place[std::string(run::kHostSegment)] = host_.cursor();
-    followed.place[std::string(run::kScriptSegment)] = script_.cursor();
+    for (const Tail& tail : tails_) followed.place[tail.segment()] = tail.cursor();
     return followed;
   }
 
@@ -278,34 +284,60 @@ class Follower {
     sink.on_records = [this](std::string_view segment, journal::Cursor before, auto records,
                              journal::Cursor after) -> Status {
       if (segment == run::kHostSegment) {
-        return host_.Take(before, records, after, reporter_, &end_);
+        return host().Take(before, records, after, reporter_, &end_);
       }
       std::optional<run::End> not_here;
-      return script_.Take(before, records, after, reporter_, &not_here);
+      return TailOf(segment).Take(before, records, after, reporter_, &not_here);
     };
     sink.on_cut = [this] {
-      host_.BeginAnew();
-      script_.BeginAnew();
+      for (Tail& tail : tails_) tail.BeginAnew();
     };
     sink.read = [this] {
-      std::vector<transport::KnownLength> read = {host_.Known()};
-      if (script_.seen()) read.push_back(script_.Known());
+      std::vector<transport::KnownLength> read;
+      for (const Tail& tail : tails_) {
+        if (&tail == &host() || tail.seen()) read.push_back(tail.Known());
+      }
       return read;
     };
     return sink;
   }
 
-  Result<bool> ReadScript() {
-    std::optional<run::End> not_here;
-    return script_.ReadOn(reporter_, &not_here);
+  Tail& host() { return tails_.front(); }
+  Tail& AddTail(std::string segment) {
+    std::string path = run::RunFolder(context_.home, run_id_).segment(segment);
+    const journal::Cursor after = PlaceOf(options_.after, segment);
+    return tails_.emplace_back(context_, std::move(segment), std::move(path), after);
+  }
+  Tail& TailOf(std::string_view segment) {
+    const auto found = std::ranges::find(tails_, segment, &Tail::segment);
+    return found != tails_.end() ? *found : AddTail(std::string(segment));
+  }
+
+  // A piece of each segment but the host's. Which there are is looked up now and then, and, when
+  // the end is known, until there is nothing more.
+  Result<bool> ReadOthers() {
+    bool grew = false;
+    for (size_t i = 1; i < tails_.size(); ++i) {
+      std::optional<run::End> not_here;
+      TENON_TRY(const bool more, tails_[i].ReadOn(reporter_, &not_here));
+      grew = grew || more;
+    }
+    const int64_t now = context_.clock->MonotonicUs();
+    if (now - listed_us_ < kWaitUs && (grew || !end_)) return grew;
+    listed_us_ = now;
+    const size_t before = tails_.size();
+    for (const auto& name : journal::FarSegments(run::RunFolder(context_.home, run_id_))) {
+      TailOf(name);
+    }
+    return grew || tails_.size() > before;
   }
 
   // Whoever wrote the end has waited for the script's segment to be complete.
   Status Conclude(const run::End& end) {
-    // Without a segment of the script's own the end is the last of all.
-    const bool whole = !own_script_ || TakeRest();
+    // Without other segments the end is the last of all.
+    const bool whole = end.other_segments == 0 || TakeRest();
     for (bool more = true; more;) {
-      TENON_TRY(more, ReadScript());
+      TENON_TRY(more, ReadOthers());
     }
     if (whole) TENON_TRY_VOID(FetchOrSay());
     if (options_.wait) feed_->AwaitDisk();
@@ -367,11 +399,13 @@ class Follower {
     if (!heard.ok()) return patience_.Broken(std::move(heard).error());
     patience_.Heard(feed_->SilentUs());
     stop_watch_.Look(feed_->stopped());
-    if (*heard == RunFeed::Heard::kUnknown) {
+    const bool unknown = *heard == RunFeed::Heard::kUnknown;
+    // A run that waits for its turn has no records yet.
+    if (unknown && HandleOf(context_, run_id_).launch.empty()) {
       return NotFound("the host has no run " + run_id_)
           .WithHint("it was never started there, or what the host kept of it was removed");
     }
-    if (*heard != RunFeed::Heard::kEnded) return {};
+    if (*heard != RunFeed::Heard::kEnded && !unknown) return {};
     return patience_.Until([&]() -> Status {
       TENON_TRY_VOID(feed_->Stop());
       return RecoverIt();
@@ -379,16 +413,30 @@ class Follower {
   }
 
   Status RecoverIt() {
-    const auto found = machine_.launch().Recover(run_id_);
+    const auto found = machine_.launch().Recover(run_id_, HandleOf(context_, run_id_));
     if (!found.ok() && found.error().kind == ErrorKind::kNotFound) {
       return machine_.runs().LostRun(run_id_, found.error());
     }
     if (!found.ok()) return found.error();
-    if (!run::IsFinal(found->state)) return {};
+    if (!run::IsFinal(found->state)) return GoesOn(*found);
     // Somebody else, or we before the link broke, may have written the end meanwhile.
     TENON_TRY_VOID(feed_->CatchUp());
     // Nothing more: it had ended before `after`.
-    ended_ = !end_ && !host_.HasMore();
+    ended_ = !end_ && !host().HasMore();
+    return {};
+  }
+
+  // The launch says so, whatever the feed can see.
+  Status GoesOn(const run::Recovered& found) {
+    if (found.waiting != waiting_ && !found.waiting.empty()) {
+      reporter_.OnStuck({run::Level::kInfo, "waiting: " + found.waiting, ""});
+    }
+    waiting_ = found.waiting;
+    if (!options_.wait) {
+      ended_ = true;
+    } else {
+      ::usleep(kWaitUs);
+    }
     return {};
   }
 
@@ -396,13 +444,14 @@ class Follower {
   const std::string& run_id_;
   const FollowOptions& options_;
   Machine& machine_;
-  const bool own_script_;
   Reporter& reporter_;
   std::unique_ptr<RunFeed> feed_;
   Patience patience_;
-  Tail host_, script_;
+  std::deque<Tail> tails_;  // the host's first
+  int64_t listed_us_ = 0;   // when the run's folder was last looked at for segments
   std::optional<run::End> end_;
-  bool ended_ = false;  // without one
+  bool ended_ = false;   // without one
+  std::string waiting_;  // for what, as the launch said last
   StopWatch stop_watch_;
 };
 
@@ -412,7 +461,6 @@ Result<Followed> Follow(Context& context, const std::string& run_id, const Follo
                         Reporter& reporter) {
   TENON_TRY(const auto spec, SubmittedSpec(context, run_id));
   const std::string host = spec ? spec->host : std::string();
-  const bool own_script = !spec || spec->executor != run::ExecutorKind::kProcess;
   // Of a run that is over everything is here, also when its machine is long gone.
   auto machine = context.At(OutputsFetched(context, run_id) ? "" : host);
   const bool detached = !machine.ok() && machine.error().kind == ErrorKind::kNotFound;
@@ -423,7 +471,7 @@ Result<Followed> Follow(Context& context, const std::string& run_id, const Follo
     machine = context.At("");
   }
   if (!machine.ok()) return std::move(machine).error();
-  return Follower(context, run_id, options, **machine, own_script, reporter).Run();
+  return Follower(context, run_id, options, **machine, reporter).Run();
 }
 
 }  // namespace tenon::engine

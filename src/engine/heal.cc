@@ -26,7 +26,7 @@ Status HealTree(Context& context, const ProjectFolder& folder, const std::string
     TENON_TRY(lost, snapshot::DropDamaged(*objects, context.home.objects(), *root));
   }
   if (lost.empty()) return {};
-  return Corrupt(run::DamagedSnapshotReason(lost) + " and cannot be restored for the run " + run_id)
+  return Corrupt(run::DamagedSnapshotText(lost) + " and cannot be restored for the run " + run_id)
       .WithHint("the project has other contents by now, or none; `tenon submit` runs it as it is");
 }
 

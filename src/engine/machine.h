@@ -22,7 +22,7 @@ class Reporter;
 
 // What became of a start.
 struct Handover {
-  Result<run::RunnerStarted> runner;
+  Result<launch::Started> started;
   // Of an Error: one try may have got through, so the run may go on there.
   bool unclear = false;
   // The machine keeps the run's records, and may lose them: that it took the run over is to be

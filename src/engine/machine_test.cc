@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/file.h"
@@ -16,8 +18,10 @@
 #include "engine/own_runs.h"
 #include "engine/runs.h"
 #include "engine/submit.h"
+#include "journal/segments.h"
 #include "journal/writer.h"
 #include "launch/fake_launch.h"
+#include "launch/test_batch.h"
 #include "transport/local_host.h"
 
 namespace tenon::engine {
@@ -27,18 +31,22 @@ constexpr const char* kId = "a-box-in-the-yard";
 
 class CopyingFeed : public RunFeed {
  public:
-  CopyingFeed(const run::RunFolder& here, const run::RunFolder& there)
-      : here_(here.host_segment()), there_(there.host_segment()) {}
+  CopyingFeed(run::RunFolder here, run::RunFolder there)
+      : here_(std::move(here)), there_(std::move(there)) {}
 
   Result<Heard> Wait(int64_t) override {
-    if (!Exists(there_)) return Heard::kUnknown;
-    TENON_TRY(const bool locked, IsLockedByOther(there_));
-    TENON_TRY(const std::string all, ReadFile(there_));
-    const std::string had = ReadFile(here_).value_or("");
+    if (!Exists(there_.host_segment())) return Heard::kUnknown;
+    TENON_TRY(const bool locked, IsLockedByOther(there_.host_segment()));
+    bool grew = false;
+    for (const std::string& name : journal::FarSegments(there_)) {
+      TENON_TRY(const std::string all, ReadFile(there_.segment(name)));
+      if (all == ReadFile(here_.segment(name)).value_or("")) continue;
+      TENON_TRY_VOID(WriteFileAtomically(here_.segment(name), all, 0600, Durability::kProcess));
+      grew = true;
+    }
     waited_ = true;
-    if (all == had) return locked ? Heard::kNothing : Heard::kEnded;
-    TENON_TRY_VOID(WriteFileAtomically(here_, all, 0600, Durability::kProcess));
-    return Heard::kMore;
+    if (grew) return Heard::kMore;
+    return locked ? Heard::kNothing : Heard::kEnded;
   }
   Result<Heard> CatchUp() override {
     Heard heard = Heard::kMore;
@@ -56,7 +64,7 @@ class CopyingFeed : public RunFeed {
   int64_t SilentUs() const override { return 0; }
 
  private:
-  std::string here_, there_;
+  run::RunFolder here_, there_;
   bool waited_ = false;
 };
 
@@ -99,9 +107,17 @@ class Box : public Machine {
 
 class Hearing : public Reporter {
  public:
-  void OnOutput(run::Stream, std::string_view bytes, int64_t) override { output += bytes; }
+  void OnOutput(run::Stream, std::string_view bytes, int64_t) override {
+    output += bytes;
+    of[std::string(origin().segment)] += bytes;
+  }
+  void OnNotice(const run::Notice& notice) override {
+    notices.emplace_back(origin().segment, notice.text);
+  }
   void OnEnd(const run::End& e) override { end = e; }
   std::string output;
+  std::map<std::string, std::string> of;  // output by segment
+  std::vector<std::pair<std::string, std::string>> notices;
   std::optional<run::End> end;
 };
 
@@ -123,11 +139,12 @@ class MachineTest : public testing::Test {
             .ok());
   }
 
-  Status WriteThere(const run::RunSpec& spec, const std::vector<run::Event>& events) {
+  Status WriteThere(const run::RunSpec& spec, const std::vector<run::Event>& events,
+                    const std::string& segment = "host") {
     const run::RunFolder folder(box_->home(), spec.id);
     TENON_TRY_VOID(MakeDirs(folder.path()));
     TENON_TRY(auto writer,
-              journal::Writer::Open({folder.host_segment(), spec.key, "host", &clock_, false}));
+              journal::Writer::Open({folder.segment(segment), spec.key, segment, &clock_, false}));
     for (const run::Event& event : events) TENON_TRY_VOID(writer.Append(event));
     return {};
   }
@@ -182,6 +199,59 @@ TEST_F(MachineTest, ARunGoesThereAndIsFollowedToItsEnd) {
   EXPECT_TRUE(WasHandedOver(*run));
 }
 
+TEST_F(MachineTest, SegmentsOfAnyNumberAreFollowedAndEachIsToldByItsName) {
+  launch_.on_start = [this](const launch::StartRequest& request) -> Status {
+    for (int rank = 0; rank < 3; ++rank) {
+      const std::string name = "rank-" + std::to_string(rank);
+      TENON_TRY_VOID(
+          WriteThere(request.spec, {run::Output{run::Stream::kStdout, name + "\n"}}, name));
+    }
+    TENON_TRY_VOID(
+        WriteThere(request.spec, {run::Notice{run::Level::kInfo, "hot", ""}}, "sampler-gpu"));
+    run::End end = EndAs(run::State::kCompleted);
+    end.other_segments = 4;
+    return WriteThere(request.spec, {run::RunnerStarted{}, std::move(end)});
+  };
+  const std::string id = MustSubmit();
+  const auto followed = Follow(context_, id, {}, hearing_);
+  ASSERT_TRUE(followed.ok()) << followed.error().message;
+  EXPECT_EQ(hearing_.of,
+            (std::map<std::string, std::string>{
+                {"rank-0", "rank-0\n"}, {"rank-1", "rank-1\n"}, {"rank-2", "rank-2\n"}}));
+  EXPECT_EQ(std::ranges::count(hearing_.notices,
+                               std::pair<std::string, std::string>("sampler-gpu", "hot")),
+            1);
+  ASSERT_TRUE(hearing_.end.has_value());
+  EXPECT_TRUE(hearing_.origin().segment.empty());
+  // Going on at the place that was reached tells nothing twice, of any segment.
+  launch_.SetState(id, run::State::kCompleted);
+  Hearing again;
+  FollowOptions options;
+  options.after = followed->place;
+  EXPECT_EQ(options.after.size(), 5u);
+  ASSERT_TRUE(Follow(context_, id, options, again).ok());
+  EXPECT_EQ(again.output, "");
+}
+
+TEST_F(MachineTest, ASegmentThatAppearsLateIsFollowedToo) {
+  launch_.on_start = [this](const launch::StartRequest& request) {
+    return WriteThere(request.spec, {run::RunnerStarted{}});
+  };
+  const std::string id = MustSubmit();
+  FollowOptions now;
+  now.wait = false;
+  auto followed = Follow(context_, id, now, hearing_);
+  ASSERT_TRUE(followed.ok());
+  const run::RunSpec& spec = launch_.starts[0].spec;
+  ASSERT_TRUE(WriteThere(spec, {run::Output{run::Stream::kStdout, "late\n"}}, "rank-7").ok());
+  ASSERT_TRUE(WriteThere(spec, {EndAs(run::State::kCompleted)}).ok());
+  FollowOptions on;
+  on.after = followed->place;
+  ASSERT_TRUE(Follow(context_, id, on, hearing_).ok());
+  EXPECT_EQ(hearing_.of["rank-7"], "late\n");
+  ASSERT_TRUE(hearing_.end.has_value());
+}
+
 TEST_F(MachineTest, ItIsAskedToCancelAndLookedAtAfterwards) {
   launch_.on_start = [this](const launch::StartRequest& request) {
     return WriteThere(request.spec, {run::RunnerStarted{}});
@@ -196,6 +266,86 @@ TEST_F(MachineTest, ItIsAskedToCancelAndLookedAtAfterwards) {
   ASSERT_TRUE(WriteThere(launch_.starts[0].spec, {EndAs(run::State::kCanceled)}).ok());
   ASSERT_TRUE(RefreshRun(context_, id, Look::kThere).ok());
   EXPECT_EQ(GetRun(context_, id)->state, run::State::kCanceled);
+}
+
+// A box whose runs wait in a batch system, which holds no locks and has its own way to find a run.
+class BatchTest : public MachineTest {
+ protected:
+  BatchTest() {
+    auto box = std::make_unique<Box>(
+        context_, Machine::Parts{&host_, &batch_, &services_, run::Home(temp_ / "box")});
+    box_ = box.get();
+    context_.machines[kId] = std::move(box);
+    batch_.on_begin = [this](const run::RunSpec& spec) {
+      return WriteThere(spec, {run::RunnerStarted{}, run::Output{run::Stream::kStdout, "hi\n"}});
+    };
+    batch_.on_end = [this](const run::RunSpec& spec, run::State state) {
+      return WriteThere(spec, {EndAs(state)});
+    };
+    id_ = MustSubmit();
+  }
+  Result<Followed> FollowIt() { return Follow(context_, id_, {}, hearing_); }
+
+  launch::TestBatch batch_;
+  std::string id_;
+};
+
+TEST_F(BatchTest, TheHandleIsKeptInTheJournalAndTheIndex) {
+  EXPECT_EQ(HandleOf(context_, id_), (run::LaunchHandle{"test-batch", 1, "job 17"}));
+  const auto run = GetRun(context_, id_);
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_EQ(run->handle, HandleOf(context_, id_));
+}
+
+TEST_F(BatchTest, ARunThatWaitsIsFollowedFromItsTurnToItsEnd) {
+  batch_.on_asked = [this](const std::string& id) {
+    if (batch_.asked == 2) {
+      EXPECT_TRUE(batch_.Begin(id).ok());
+    }
+    if (batch_.asked == 4) {
+      EXPECT_TRUE(batch_.Finish(id).ok());
+    }
+  };
+  const auto followed = FollowIt();
+  ASSERT_TRUE(followed.ok()) << followed.error().message;
+  ASSERT_TRUE(followed->end.has_value());
+  EXPECT_EQ(followed->end->state, run::State::kCompleted);
+  EXPECT_EQ(hearing_.output, "hi\n");
+  EXPECT_EQ(std::ranges::count(hearing_.notices,
+                               std::pair<std::string, std::string>("", "waiting: its turn")),
+            1);
+}
+
+TEST_F(BatchTest, ARunThatWaitsIsNotTakenForOneThatNeverStarted) {
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(RefreshRun(context_, id_, Look::kThere).ok());
+    EXPECT_FALSE(run::IsFinal(GetRun(context_, id_)->state));
+  }
+  FollowOptions now;
+  now.wait = false;
+  const auto followed = Follow(context_, id_, now, hearing_);
+  ASSERT_TRUE(followed.ok()) << followed.error().message;
+  EXPECT_FALSE(followed->end.has_value());
+}
+
+TEST_F(BatchTest, ARunThatVanishesWhileItRunsHasFailed) {
+  batch_.on_asked = [this](const std::string& id) {
+    if (batch_.asked == 1) {
+      EXPECT_TRUE(batch_.Begin(id).ok());
+    }
+    if (batch_.asked == 3) batch_.Vanish(id);
+  };
+  const auto followed = FollowIt();
+  ASSERT_TRUE(followed.ok()) << followed.error().message;
+  ASSERT_TRUE(followed->end.has_value());
+  EXPECT_EQ(followed->end->state, run::State::kFailed);
+  EXPECT_EQ(hearing_.output, "hi\n");
+}
+
+TEST_F(BatchTest, ARunThatWaitsIsCanceled) {
+  const auto run = Cancel(context_, id_, {});
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_EQ(run->state, run::State::kCanceled);
 }
 
 TEST_F(MachineTest, ARunThatItHasLostIsSaidToBeLost) {

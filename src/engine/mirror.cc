@@ -13,7 +13,9 @@
 #include "base/hash.h"
 #include "base/regular_file.h"
 #include "base/waiting.h"
+#include "journal/segments.h"
 #include "run/layout.h"
+#include "run/segment.h"
 #include "transport/agent.h"
 
 namespace tenon::engine {
@@ -44,8 +46,11 @@ Error OurDisk(Error error, const std::string& path) {
           "the run goes on; make room on this machine, then watch again with `tenon logs -f`");
 }
 
-json::Object FollowRequest(json::Array files, const std::string& lock) {
-  return {{"op", "follow"}, {"files", std::move(files)}, {"lock", json::EncodeBytes(lock)}};
+json::Object FollowRequest(json::Array files, const run::RunFolder& there) {
+  return {{"op", "follow"},
+          {"files", std::move(files)},
+          {"lock", json::EncodeBytes(there.host_segment())},
+          {"run_folder", json::EncodeBytes(there.path())}};
 }
 
 }  // namespace
@@ -59,13 +64,7 @@ Mirror::Mirror(Context& context, Machine& far, const std::string& run_id, OnReco
       on_cut_(std::move(on_cut)),
       ahead_(ahead),
       heard_us_(context.clock->MonotonicUs()) {
-  const run::RunFolder near_folder(context.home, run_id), far_folder(far_.home(), run_id);
-  copies_[0].segment = run::kHostSegment;
-  copies_[1].segment = run::kScriptSegment;
-  for (Copy& copy : copies_) {
-    copy.near_path = near_folder.segment(copy.segment);
-    copy.far_path = far_folder.segment(copy.segment);
-  }
+  AddCopy(std::string(run::kHostSegment));
 }
 
 Mirror::~Mirror() {
@@ -73,13 +72,28 @@ Mirror::~Mirror() {
   if (following_) far_.host().frames()->Close();
 }
 
+Mirror::Copy& Mirror::AddCopy(std::string segment) {
+  Copy& copy = copies_.emplace_back();
+  copy.near_path = run::RunFolder(context_.home, run_id_).segment(segment);
+  copy.far_path = run::RunFolder(far_.home(), run_id_).segment(segment);
+  copy.segment = std::move(segment);
+  return copy;
+}
+
+void Mirror::AddKnownCopies() {
+  for (std::string& name : journal::FarSegments(run::RunFolder(context_.home, run_id_))) {
+    if (std::ranges::find(copies_, name, &Copy::segment) == copies_.end()) AddCopy(std::move(name));
+  }
+}
+
 Result<bool> Mirror::TakeLock() {
   if (lock_) return true;
-  auto taken = FileLock::Take(copies_[0].near_path, /*wait=*/false);
+  auto taken = FileLock::Take(hosts().near_path, /*wait=*/false);
   if (!taken.ok()) {
     if (taken.error().kind == ErrorKind::kUnavailable) return false;
     return std::move(taken).error();
   }
+  AddKnownCopies();
   for (Copy& copy : copies_) TENON_TRY_VOID(OpenCopy(&copy));
   lock_ = std::move(*taken);
   return true;
@@ -90,7 +104,7 @@ void Mirror::LookAtCopier() {
   if (copier_us_ != 0 && now - copier_us_ < kCopierEveryUs) return;
   copier_us_ = now;
   stopped_.reset();
-  const auto holder = FindLockHolder(copies_[0].near_path);
+  const auto holder = FindLockHolder(hosts().near_path);
   if (holder && holder->stopped) stopped_ = Stopped{holder->pid, true, ""};
 }
 
@@ -183,10 +197,8 @@ Result<bool> Mirror::TakeInPieces(Copy* copy, std::string_view bytes) {
 json::Object Mirror::AheadRequest(const run::Home& far_home, const std::string& run_id) {
   const run::RunFolder folder(far_home, run_id);
   json::Array files;
-  for (const std::string& path : {folder.host_segment(), folder.script_segment()}) {
-    files.push_back(json::Object{{"path", json::EncodeBytes(path)}, {"offset", 0}});
-  }
-  json::Object request = FollowRequest(std::move(files), folder.host_segment());
+  files.push_back(json::Object{{"path", json::EncodeBytes(folder.host_segment())}, {"offset", 0}});
+  json::Object request = FollowRequest(std::move(files), folder);
   request["just_begun"] = true;
   return request;
 }
@@ -196,7 +208,7 @@ Status Mirror::BeginFollowing() {
   if (ahead_ != nullptr && *ahead_ == run_id_) {
     // It was asked for in the same breath as the start, so from the beginning on.
     ahead_->clear();
-    const bool fresh = copies_[0].length == 0 && copies_[1].length == 0;
+    const bool fresh = copies_.size() == 1 && hosts().length == 0;
     if (fresh) {
       following_ = true;
       return {};
@@ -216,8 +228,8 @@ Status Mirror::BeginFollowing() {
     }
     files.push_back(std::move(file));
   }
-  TENON_TRY_VOID(
-      far_.host().frames()->Send(FollowRequest(std::move(files), copies_[0].far_path), {}));
+  TENON_TRY_VOID(far_.host().frames()->Send(
+      FollowRequest(std::move(files), run::RunFolder(far_.home(), run_id_)), {}));
   following_ = true;
   return {};
 }
@@ -235,6 +247,17 @@ Status Mirror::CutBack(Copy* copy) {
   return {};
 }
 
+// A segment that has appeared there.
+Status Mirror::AddTold(const Frame& frame) {
+  const std::string name = json::GetString(frame.head, "segment");
+  const auto index = static_cast<size_t>(json::GetInt(frame.head, "file"));
+  TENON_EXPECT_PEER(run::IsFarSegment(name) && index == copies_.size() &&
+                        index < run::kMostFarSegments &&
+                        std::ranges::find(copies_, name, &Copy::segment) == copies_.end(),
+                    "the host names a segment that it can't have");
+  return OpenCopy(&AddCopy(name));
+}
+
 Result<bool> Mirror::TakeFrame(const Frame& frame) {
   heard_us_ = context_.clock->MonotonicUs();
   if (frame.head.contains("locked")) {
@@ -250,6 +273,10 @@ Result<bool> Mirror::TakeFrame(const Frame& frame) {
       following_ = false;
       return transport::AnswerError(frame.head);
     }
+    return false;
+  }
+  if (frame.head.contains("segment")) {
+    TENON_TRY_VOID(AddTold(frame));
     return false;
   }
   const auto index = static_cast<size_t>(json::GetInt(frame.head, "file"));
@@ -273,6 +300,7 @@ Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
   if (!ours) {
     // Another process of ours brings the copies; it is enough to watch them.
     std::vector<transport::KnownLength> known;
+    AddKnownCopies();
     for (const Copy& copy : copies_) {
       struct stat st {};
       if (::stat(copy.near_path.c_str(), &st) == 0) {
@@ -376,6 +404,14 @@ Result<bool> Mirror::TakeRest() {
 
 Result<bool> Mirror::IsWhole() {
   if (lock_) return true;
+  AddKnownCopies();
+  transport::FrameLink& link = *far_.host().frames();
+  const run::RunFolder folder(far_.home(), run_id_);
+  TENON_TRY_VOID(
+      link.Send({{"op", "segments"}, {"run_folder", json::EncodeBytes(folder.path())}}, {}));
+  TENON_TRY(const Frame told, link.Receive(kAnswerUs));
+  if (!json::GetBool(told.head, "ok")) return transport::AnswerError(told.head);
+  if (json::GetInt(told.head, "count") > static_cast<int64_t>(copies_.size())) return false;
   for (const Copy& copy : copies_) {
     struct stat st {};
     const bool there = ::stat(copy.near_path.c_str(), &st) == 0;

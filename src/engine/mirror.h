@@ -2,8 +2,8 @@
 #ifndef TENON_ENGINE_MIRROR_H_
 #define TENON_ENGINE_MIRROR_H_
 
-#include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,7 +22,8 @@
 
 namespace tenon::engine {
 
-// The copies of a far run's segments in our own run folder, kept in step with the originals. What
+// The copies of a far run's segments in our own run folder, kept in step with the originals; of
+// which there are, the agent there tells. What
 // is copied is whole records only: a tail that a killed writer left half-written may still be cut
 // off and written anew over there. A copy is therefore always a beginning of the original, and
 // going on where it ends loses nothing and repeats nothing, whoever stopped when. The exception is
@@ -58,7 +59,7 @@ class Mirror : public RunFeed {
 
  private:
   struct Copy {
-    std::string_view segment;
+    std::string segment;
     std::string near_path, far_path;
     UniqueFd fd;
     journal::Decoder decoder;
@@ -68,6 +69,10 @@ class Mirror : public RunFeed {
     int cuts = 0;         // how often CutBack()
   };
 
+  Copy& AddCopy(std::string segment);
+  // Those whose copies are here.
+  void AddKnownCopies();
+  Status AddTold(const Frame& frame);
   Result<bool> TakeLock();
   void LookAtCopier();
   Status OpenCopy(Copy* copy);
@@ -80,8 +85,9 @@ class Mirror : public RunFeed {
   // One frame of the stream. True: a copy has grown.
   Result<bool> TakeFrame(const Frame& frame);
 
+  const Copy& hosts() const { return copies_.front(); }
   // The host has, or had, such a run.
-  bool Known() const { return copies_[0].there || copies_[0].length > 0; }
+  bool Known() const { return hosts().there || hosts().length > 0; }
 
   Context& context_;
   std::string run_id_;
@@ -90,7 +96,7 @@ class Mirror : public RunFeed {
   std::function<void()> on_cut_;
   std::string* ahead_;
   std::vector<journal::Record> records_;  // of one piece
-  std::array<Copy, 2> copies_;
+  std::deque<Copy> copies_;               // the host's first
   std::optional<FileLock> lock_;
   bool following_ = false;
   bool waited_ = false;

@@ -28,8 +28,11 @@ class FakeFar : public transport::LocalHost, public transport::FrameLink {
 
   Status Send(const json::Object& head, std::string_view) override {
     const std::string op = json::GetString(head, "op");
-    if (op == "follow") {
+    if (op == "segments") {
+      queue_.push_back({{{"ok", true}, {"count", Segments(head).size()}}, ""});
+    } else if (op == "follow") {
       following_.clear();
+      run_folder_ = json::GetString(head, "run_folder");
       for (const json::Value& value : *json::GetArray(head, "files")) {
         const json::Object& file = value.get_object();
         std::string path = json::GetString(file, "path");
@@ -61,6 +64,16 @@ class FakeFar : public transport::LocalHost, public transport::FrameLink {
       Frame frame = std::move(queue_.front());
       queue_.pop_front();
       return std::optional<Frame>(std::move(frame));
+    }
+    for (const std::string& name : Segments({{"run_folder", run_folder_}})) {
+      const std::string path = run::RunFolder(run_folder_).segment(name);
+      if (std::ranges::find(following_, path, &std::pair<std::string, uint64_t>::first) !=
+          following_.end()) {
+        continue;
+      }
+      Frame told{{{"file", following_.size() + skip_numbers}, {"segment", name}}, ""};
+      following_.emplace_back(path, 0);
+      return std::optional<Frame>(std::move(told));
     }
     for (size_t i = 0; i < following_.size(); ++i) {
       auto& [path, offset] = following_[i];
@@ -106,9 +119,23 @@ class FakeFar : public transport::LocalHost, public transport::FrameLink {
   std::map<std::string, std::string> files;
   bool locked = true;
   size_t drop_after = SIZE_MAX;  // bytes
+  size_t skip_numbers = 0;       // of segments that it tells of
   int closed = 0;
 
  private:
+  // As it calls them, whatever that is.
+  std::vector<std::string> Segments(const json::Object& request) const {
+    const std::string folder = json::GetString(request, "run_folder") + "/";
+    std::vector<std::string> names;
+    for (const auto& [path, bytes] : files) {
+      if (folder.size() > 1 && path.starts_with(folder) && path.ends_with(".tj")) {
+        names.push_back(path.substr(folder.size(), path.size() - folder.size() - 3));
+      }
+    }
+    return names;
+  }
+
+  std::string run_folder_;
   std::vector<std::pair<std::string, uint64_t>> following_;
   std::deque<Frame> queue_;
   bool told_lock_ = false, told_difference_ = false;
@@ -125,9 +152,10 @@ class MirrorTest : public testing::Test {
     far_.files[far_folder_.host_segment()] = original_;
   }
 
-  std::string WriteSegment(int records) {
-    const std::string path = temp_ / "host.tj";
-    auto writer = journal::Writer::Open({path, journal::kTestKey, "host", &SystemClock(), false});
+  std::string WriteSegment(int records) { return WriteSegment(records, "host"); }
+  std::string WriteSegment(int records, const std::string& name) {
+    const std::string path = temp_ / (name + ".tj");
+    auto writer = journal::Writer::Open({path, journal::kTestKey, name, &SystemClock(), false});
     TENON_CHECK(writer.ok());
     for (int i = 0; i < records; ++i) {
       TENON_CHECK(writer->Append(run::Output{run::Stream::kStdout, std::string(100, 'x')}).ok());
@@ -181,6 +209,65 @@ TEST_F(MirrorTest, ACopyThatAKilledClientLeftHalfWrittenIsMended) {
   Mirror mirror(context_, machine_, "p_1");
   ASSERT_TRUE(mirror.CatchUp().ok());
   EXPECT_EQ(Copied(), original_);
+}
+
+TEST_F(MirrorTest, SegmentsThatAppearAreCopiedWhereverTheLinkIsCut) {
+  std::minstd_rand random(5);
+  const std::string first = WriteSegment(150, "rank-0"), second = WriteSegment(50, "sampler-gpu");
+  const auto copied = [&](const char* name) { return ReadFile(near_.segment(name)).value_or(""); };
+  std::map<std::string, size_t> told;  // records
+  Mirror mirror(context_, machine_, "p_1",
+                [&](std::string_view segment, journal::Cursor, auto records, journal::Cursor) {
+                  told[std::string(segment)] += records.size();
+                  return Status();
+                });
+  for (int step = 0; step < 100'000 && copied("sampler-gpu") != second; ++step) {
+    if (step == 20) far_.files[far_folder_.segment("rank-0")] = first;
+    if (step > 20 && copied("rank-0") == first) {
+      far_.files[far_folder_.segment("sampler-gpu")] = second;
+    }
+    far_.drop_after = 1 + random() % 2000;
+    (void)mirror.Wait(0).ok();
+    ASSERT_TRUE(first.starts_with(copied("rank-0")));
+    ASSERT_TRUE(second.starts_with(copied("sampler-gpu")));
+  }
+  far_.drop_after = SIZE_MAX;
+  far_.locked = false;
+  ASSERT_EQ(*mirror.CatchUp(), Mirror::Heard::kEnded);
+  EXPECT_EQ(Copied(), original_);
+  EXPECT_EQ(copied("rank-0"), first);
+  EXPECT_EQ(copied("sampler-gpu"), second);
+  EXPECT_EQ(told,
+            (std::map<std::string, size_t>{{"host", 200}, {"rank-0", 150}, {"sampler-gpu", 50}}));
+}
+
+TEST_F(MirrorTest, ASegmentThatAMachineCannotHaveIsRefused) {
+  for (const char* name : {"near-0123456789abcdef", "../other/host", "spec", "rank-01", ""}) {
+    far_.files[far_folder_.segment(name)] = original_;
+    Mirror mirror(context_, machine_, "p_1");
+    const auto heard = mirror.CatchUp();
+    ASSERT_FALSE(heard.ok()) << name;
+    EXPECT_EQ(heard.error().kind, ErrorKind::kCorrupt) << name;
+    far_.files.erase(far_folder_.segment(name));
+  }
+  // As another file than the next one.
+  far_.files[far_folder_.segment("rank-0")] = original_;
+  far_.skip_numbers = 1;
+  Mirror mirror(context_, machine_, "p_1");
+  EXPECT_FALSE(mirror.CatchUp().ok());
+  EXPECT_EQ(ListDir(near_.path())->size(), 1u);
+}
+
+TEST_F(MirrorTest, WhoDoesNotCopyWaitsForSegmentsThatAreNotHereYet) {
+  far_.locked = false;
+  Mirror first(context_, machine_, "p_1");
+  ASSERT_TRUE(first.CatchUp().ok());
+  Mirror second(context_, machine_, "p_1");
+  ASSERT_TRUE(*second.IsWhole());
+  far_.files[far_folder_.segment("rank-0")] = WriteSegment(10, "rank-0");
+  EXPECT_FALSE(*second.IsWhole());
+  ASSERT_TRUE(first.CatchUp().ok());
+  EXPECT_TRUE(*second.IsWhole());
 }
 
 TEST_F(MirrorTest, TwoFollowersOfOneHomeDoNotBothCopy) {

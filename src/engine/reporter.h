@@ -3,6 +3,7 @@
 #define TENON_ENGINE_REPORTER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,28 @@ namespace tenon::engine {
 class Reporter {
  public:
   virtual ~Reporter() = default;
+
+  // Where what is being told comes from: a record of a segment, or, with an empty segment, from
+  // this process and no journal.
+  struct Origin {
+    std::string_view segment;
+    uint64_t record = 0;  // 0: damage between two of them
+    int64_t time_us = 0;
+  };
+  const Origin& origin() const { return origin_; }
+  // While it lives, what is told comes from there.
+  class From {
+   public:
+    From(Reporter& reporter, const Origin& origin) : reporter_(reporter) {
+      reporter_.SetOrigin(origin);
+    }
+    From(const From&) = delete;
+    From& operator=(const From&) = delete;
+    ~From() { reporter_.SetOrigin({}); }
+
+   private:
+    Reporter& reporter_;
+  };
 
   virtual void OnRunId(const std::string& /*run_id*/) {}
   virtual void OnStep(const run::Step& /*step*/) {}
@@ -37,6 +60,12 @@ class Reporter {
   // Long work of ours: `what` is stable for one piece of work; total 0: not known. Calls are
   // frequent; show one only when the work has lasted half a second.
   virtual void OnProgress(std::string_view /*what*/, uint64_t /*done*/, uint64_t /*total*/) {}
+
+ protected:
+  virtual void SetOrigin(const Origin& origin) { origin_ = origin; }
+
+ private:
+  Origin origin_;
 };
 
 // Passes everything on to another one; for those who want to see some of it on its way.
@@ -63,8 +92,16 @@ class PassingReporter : public Reporter {
     to_.OnProgress(what, done, total);
   }
 
+ protected:
+  void SetOrigin(const Origin& origin) override {
+    Reporter::SetOrigin(origin);
+    from_.reset();
+    if (!origin.segment.empty()) from_.emplace(to_, origin);
+  }
+
  private:
   Reporter& to_;
+  std::optional<From> from_;
 };
 
 }  // namespace tenon::engine

@@ -130,7 +130,7 @@ Result<Restored> Restore(Context& context, const journal::RunView& run,
                                                 : "for the run " + run.spec.id;
   return std::move(restored)
       .error()
-      .Wrap(run::DamagedSnapshotReason(*lost) + " and cannot be restored " + whose)
+      .Wrap(run::DamagedSnapshotText(*lost) + " and cannot be restored " + whose)
       .WithHint("`tenon snapshot` in a folder that still has the same contents mends the store");
 }
 

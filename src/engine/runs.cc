@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/ask_machines.h"
 #include "engine/claim.h"
 #include "engine/fetch.h"
 #include "engine/follow.h"
@@ -155,12 +157,19 @@ Status LookAt(Context& context, Machine& machine, const journal::RunView& run, L
   {
     const auto feed = machine.runs().Feed(id, {});
     TENON_TRY(const RunFeed::Heard heard, feed->CatchUp());
+    if (heard == RunFeed::Heard::kUnknown && run.handle) {
+      // It may wait for its turn.
+      auto found = machine.launch().Recover(id, *run.handle);
+      if (found.ok() && found->recovered) TENON_TRY_VOID(feed->CatchUp());
+      if (found.ok()) return {};
+      if (found.error().kind != ErrorKind::kNotFound) return std::move(found).error();
+    }
     if (heard == RunFeed::Heard::kUnknown) {
       if (WasHandedOver(run)) return machine.runs().LostRun(id, NotFound("no run " + id));
       return EndAbandonedSubmit(context, run::RunFolder(context.home, id), run, *feed);
     }
     if (heard == RunFeed::Heard::kEnded) {
-      auto found = machine.launch().Recover(id);
+      auto found = machine.launch().Recover(id, run.handle.value_or(run::LaunchHandle()));
       if (!found.ok() && found.error().kind == ErrorKind::kNotFound) {
         if (!run::IsFinal(run.state)) return machine.runs().LostRun(id, found.error());
         return SayOutputsAreGone(context, machine, id, reporter);
@@ -234,7 +243,7 @@ Error CancelUnreadable(Context& context, const run::CancelRequest& request, cons
   const auto host = HostOfRun(context, request.run_id);
   const auto machine = context.At(host.ok() ? *host : "");
   if (!machine.ok()) return machine.error();
-  const auto asked = (*machine)->launch().Cancel(request);
+  const auto asked = (*machine)->launch().Cancel(request, {});
   const std::string run = "the run " + request.run_id;
   if (!asked.ok()) {
     return Corrupt(run + " could not be told to end: " + asked.error().message +
@@ -243,6 +252,10 @@ Error CancelUnreadable(Context& context, const run::CancelRequest& request, cons
   }
   return Corrupt(run + " was told to end, but its record can't be read: " + why.message)
       .WithHint("`tenon runs delete " + request.run_id + "` removes it when it has ended");
+}
+
+void TellOfRun(const std::string& run_id, const Error& error, Reporter& reporter) {
+  reporter.OnNotice({run::Level::kWarning, run_id + ": " + error.message, error.hint});
 }
 
 Error NoSuchRun(const std::string& name) {
@@ -327,6 +340,24 @@ Result<std::optional<run::RunSpec>> SubmittedSpec(const Context& context,
   return none;
 }
 
+run::LaunchHandle HandleOf(const Context& context, const std::string& run_id) {
+  const run::RunFolder folder(context.home, run_id);
+  run::LaunchHandle handle;
+  for (const std::string& name : ListDir(folder.path()).value_or({})) {
+    if (!name.starts_with("near-") || !name.ends_with(run::kSegmentSuffix)) continue;
+    auto reader = journal::Reader::Open(JoinPath(folder.path(), name));
+    for (bool more = reader.ok(); more;) {
+      const auto record = reader->Next();
+      more = record.ok() && *record;
+      if (!more || (*record)->type != static_cast<uint8_t>(run::EventType::kHandedOver)) continue;
+      auto event = run::DecodeEvent((*record)->type, (*record)->payload);
+      auto* over = event.ok() && *event ? std::get_if<run::HandedOver>(&**event) : nullptr;
+      if (over != nullptr) handle = std::move(over->handle);
+    }
+  }
+  return handle;
+}
+
 Result<std::string> HostOfRun(const Context& context, const std::string& run_id) {
   TENON_TRY(const auto spec, SubmittedSpec(context, run_id));
   return spec ? spec->host : std::string();
@@ -348,23 +379,38 @@ Status Refresh(Context& context, Look look, Reporter* reporter) {
   query.include_untracked = true;
   query.include_unreadable = true;
   // Only what is needed of each: there may be many, and each may be large.
-  std::vector<std::pair<std::string, bool>> runs;
+  std::vector<std::pair<std::string, std::string>> runs;  // and their machines
   TENON_TRY_VOID(store->Visit(query, [&](const history::RunRow& row) {
-    runs.emplace_back(row.spec.id, !row.spec.IsElsewhere());
+    runs.emplace_back(row.spec.id, row.spec.host);
     return Status();
   }));
-  for (const auto& [id, here] : runs) {
+  std::map<std::string, RunsOfMachine> elsewhere;
+  for (const auto& [id, host] : runs) {
+    if (!host.empty() && look == Look::kThere) {
+      elsewhere.try_emplace(host, RunsOfMachine{host, {}}).first->second.runs.push_back(id);
+      continue;
+    }
     auto status = IngestAndLookAfter(context, *store, id, look, told);
     if (status.ok()) continue;
     const Error& error = status.error();
     // One that can't be read is noted, and told of where runs are listed.
-    if (here && (error.kind == ErrorKind::kDenied || IsDamage(error))) {
+    if (host.empty() && (error.kind == ErrorKind::kDenied || IsDamage(error))) {
       if (error.hint == history::kRebuildHint) return status;
       continue;
     }
-    if (here && error.kind != ErrorKind::kNotFound) return status;
-    told.OnNotice({run::Level::kWarning, id + ": " + error.message, error.hint});
+    if (host.empty() && error.kind != ErrorKind::kNotFound) return status;
+    TellOfRun(id, error, told);
   }
+  std::vector<RunsOfMachine> machines;
+  for (auto& [host, those] : elsewhere) machines.push_back(std::move(those));
+  if (machines.empty()) return {};
+  AskMachines(
+      context, machines,
+      [](Context& own, const std::string& id, Reporter& tell) {
+        const auto looked = RefreshRun(own, id, Look::kThere, &tell);
+        if (!looked.ok()) TellOfRun(id, looked.error(), tell);
+      },
+      told);
   return {};
 }
 
@@ -412,7 +458,7 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
     return CancelUnreadable(context, request, Corrupt(run.unreadable));
   }
   TENON_TRY(Machine * machine, context.At(run.spec.host));
-  auto asked = machine->launch().Cancel(request);
+  auto asked = machine->launch().Cancel(request, run.handle.value_or(run::LaunchHandle()));
   if (!asked.ok() && IsLost(*machine, run, asked.error())) {
     if (!IsDirectory(run::RunFolder(context.home, run_id).path())) {
       return EndUnrecorded(context, *machine, std::move(run));

@@ -29,6 +29,8 @@ Result<std::string> ResolveRun(Context& context, const std::string& project_id,
 // has.
 Result<std::optional<run::RunSpec>> SubmittedSpec(const Context& context,
                                                   const std::string& run_id);
+// How its launch finds a run again, as a client of this home has recorded it; empty: none has.
+run::LaunchHandle HandleOf(const Context& context, const std::string& run_id);
 // The id of the machine a run was sent to (engine/hosts.h); "" = this one.
 Result<std::string> HostOfRun(const Context& context, const std::string& run_id);
 
@@ -41,7 +43,8 @@ enum class Look { kHere, kThere };
 // Error: what is known is left as it is. A run that can't be read is none either: it is noted as
 // unreadable (RunView::unreadable) and the others go on. With kThere the outputs of runs that ended
 // while nobody watched are fetched, and a run whose machine was restarted is started again if it
-// may be; `reporter`, if given, hears of it.
+// may be; `reporter`, if given, hears of it. All machines are asked at once, and one that is silent
+// delays nobody (engine/ask_machines.h).
 Status Refresh(Context& context, Look look = Look::kHere, Reporter* reporter = nullptr);
 // The same for one run, finished or not. With kThere a machine that cannot be reached is an Error.
 Status RefreshRun(Context& context, const std::string& run_id, Look look = Look::kHere,

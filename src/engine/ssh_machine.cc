@@ -71,7 +71,8 @@ Result<std::unique_ptr<SshMachine>> SshMachine::Reach(Context& context, const Ho
   if (host.host_key.empty()) {
     return Denied("the host key of " + host.target + " (" + host.address +
                   ") has not been looked at yet, so nothing is sent there")
-        .WithHint("`tenon computetarget test " + host.target + "` shows it and asks you");
+        .WithHint("`tenon computetarget test " + host.target + "` shows it and asks you")
+        .WithReason(transport::kHostKeyRefused);
   }
   TENON_TRY(transport::SshTarget target, SshTargetOf(context.home, host));
   std::unique_ptr<SshMachine> machine(
@@ -117,17 +118,17 @@ Handover SshMachine::Start(launch::StartRequest start, Reporter& reporter) {
     start.tree.ahead = Mirror::AheadRequest(home(), start.spec.id);
     start.tree.ahead["if_ok"] = true;
   }
-  bool refused = false, unclear = false;
-  start.tree.refused = &refused;
+  bool unclear = false;
   for (int tries = 1;; ++tries) {
     auto started = launch().Start(start);
     if (started.ok()) {
       if (!idle_watch) runs_.NoteAhead(start.spec.id);
-      NoteStarted(start.spec, *started, reporter);
+      NoteStarted(start.spec, started->runner, reporter);
       return {std::move(started), false, /*to_be_noted=*/true};
     }
     if (run::IsUnreadableHere(started.error())) return {std::move(started), unclear};
     // What the host says itself, that its disk is full, is no lost link.
+    const bool refused = started.error().answered;
     const bool lost = started.error().kind == ErrorKind::kUnavailable && !refused;
     // One try that may have got through is enough: a later refusal does not undo it.
     const bool garbled = started.error().kind == ErrorKind::kCorrupt;

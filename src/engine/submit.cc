@@ -213,27 +213,31 @@ Result<std::string> RecordAndStart(
   start.retry_of = retry_of;
   const StepTimer timer(*context.clock);
   Handover handover = HandOver(context, start, reporter);
-  Result<run::RunnerStarted>& handle = handover.runner;
-  if (!handle.ok() && run::IsUnreadableHere(handle.error())) {
+  Result<launch::Started>& started = handover.started;
+  if (!started.ok() && run::IsUnreadableHere(started.error())) {
     if (auto healed = HealTree(context, project, spec.tree, spec.id); healed.ok()) {
       handover = HandOver(context, std::move(start), reporter);
     } else {
-      handle = std::move(healed).error();
+      started = std::move(healed).error();
     }
   }
-  if (!handle.ok() && !handover.unclear) {
+  if (!started.ok() && !handover.unclear) {
     run::End end;
     end.never_started = true;
     end.exit_code = 125;
-    end.reason = masker.Mask(handle.error().message);
+    end.reason = masker.Mask(started.error().message);
     if (writer->AppendLast(end).ok()) (void)writer->Sync();
   }
   // After this the run goes on by itself.
-  if (handle.ok() && handover.to_be_noted) {
+  if (started.ok() && handover.to_be_noted) {
     (void)writer->Append(run::Step{std::string(kHandOver), timer.Elapsed(), ""}).ok();
   }
+  if (started.ok() && !started->handle.launch.empty()) {
+    (void)writer->Append(run::HandedOver{started->handle}).ok();
+    (void)writer->Sync().ok();
+  }
   const std::string id = spec.id;
-  if (!handle.ok() || (spec.tracked && !beside)) {
+  if (!started.ok() || (spec.tracked && !beside)) {
     if (context.indexing.valid()) context.indexing.wait();
     if (auto store = context.History(); store.ok()) {
       if (auto status = IndexClaimed(**store, context.home, claimed); !status.ok()) {
@@ -245,12 +249,12 @@ Result<std::string> RecordAndStart(
     }
   }
   if (handover.unclear) {
-    return std::move(handle)
+    return std::move(started)
         .error()
         .Wrap("starting the run " + id)
         .WithHint("whether it was started is not known; `tenon status " + id + "` goes and looks");
   }
-  if (!handle.ok()) return std::move(handle).error().Wrap("starting the run " + id);
+  if (!started.ok()) return std::move(started).error().Wrap("starting the run " + id);
   return id;
 }
 

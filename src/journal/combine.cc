@@ -127,6 +127,7 @@ void MergeArtifacts(const std::vector<const Named*>& order, RunView& view) {
 }
 
 void MergeContents(const SegmentFold& fold, RunView& view) {
+  if (!view.handle) view.handle = fold.handle;
   if (!view.runner) view.runner = fold.runner;
   if (!view.environment) view.environment = fold.environment;
   if (!view.container) view.container = fold.container;

@@ -147,6 +147,10 @@ class Folder {
   void operator()(run::RunnerStarted& e) {
     if (HasRoom()) fold_.runner = std::move(e);  // the last one supervises
   }
+  void operator()(run::HandedOver& e) {
+    // A machine does not say what is told to it later.
+    if (IsNearSegment(segment_) && HasRoom()) fold_.handle = std::move(e.handle);
+  }
   void operator()(run::ScriptStarted& e) {
     if (fold_.script) return;
     if (!HasRoom()) e = {{e.process.pid, e.process.start_ticks, ""}, {}};

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "journal/reader.h"
 #include "run/event.h"
+#include "run/segment.h"
 
 namespace tenon::journal {
 
@@ -54,8 +55,9 @@ struct Said {
 // the end always have room: their texts are cut at kMaxReason.
 inline constexpr uint64_t kMaxHeld = 24u << 20;
 inline constexpr size_t kMaxReason = 4096;
-// Segments of a run that are read: one per client that has said something about it, and the host's.
-inline constexpr size_t kMaxSegments = 64;
+// Segments of a run that are read: one per client that has said something about it, and those of
+// its machine (run/segment.h).
+inline constexpr size_t kMaxSegments = 512 + run::kMostFarSegments;
 
 // What one segment says. A described value, so that an index can store it and go on.
 struct SegmentFold {
@@ -67,6 +69,7 @@ struct SegmentFold {
   std::string state_reason;
   std::optional<run::End> end;  // the first one said here counts
   int64_t end_us = 0;
+  std::optional<run::LaunchHandle> handle;  // of near segments alone
   std::optional<run::RunnerStarted> runner;
   std::optional<run::ScriptStarted> script;
   int64_t script_us = 0;
@@ -114,7 +117,8 @@ struct SegmentFold {
         Field(29, "tags", &SegmentFold::tags), Field(30, "held", &SegmentFold::held),
         Field(31, "left_out", &SegmentFold::left_out),
         Field(32, "files_left_out", &SegmentFold::files_left_out),
-        Field(33, "parameters", &SegmentFold::parameters));
+        Field(33, "parameters", &SegmentFold::parameters),
+        Field(34, "handle", &SegmentFold::handle));
   }
 
   // Takes the next record of the segment (called in order, each record once). A payload that cannot
@@ -134,6 +138,7 @@ struct RunView {
           end_us = 0;       // 0: not yet. end_us = start_us + monotonic duration where known
   int64_t duration_us = 0;  // of a finished run that started
   int64_t last_heard_us = 0;
+  std::optional<run::LaunchHandle> handle;
   std::optional<run::RunnerStarted> runner;
   std::optional<run::ScriptStarted> script;
   std::optional<run::EnvironmentReady> environment;
@@ -174,7 +179,7 @@ struct RunView {
         Field(21, "hole_bytes", &RunView::hole_bytes), Field(22, "name", &RunView::name),
         Field(23, "note", &RunView::note), Field(24, "hidden", &RunView::hidden),
         Field(25, "tags", &RunView::tags), Field(26, "files_left_out", &RunView::files_left_out),
-        Field(31, "parameters", &RunView::parameters));
+        Field(31, "parameters", &RunView::parameters), Field(32, "handle", &RunView::handle));
   }
   static constexpr auto DetailFields() {
     return std::tuple(Field(27, "steps", &RunView::steps), Field(28, "notices", &RunView::notices),

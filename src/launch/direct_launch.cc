@@ -30,11 +30,10 @@ Result<json::Object> DirectLaunch::AskStart(const StartRequest& request, json::O
             SendTree(*link, calls_.home(), request.tree,
                      transport::RunRequest({path, run::kVerbStart}, kStartTimeoutMs),
                      json::Print(object)));
-  return calls_.AnswerOf(transport::ToCaptureResult(answer), path, run::kVerbStart,
-                         request.tree.refused);
+  return calls_.AnswerOf(transport::ToCaptureResult(answer), path, run::kVerbStart);
 }
 
-Result<run::RunnerStarted> DirectLaunch::Start(const StartRequest& request) {
+Result<Started> DirectLaunch::Start(const StartRequest& request) {
   json::Object object = ForRun(request.spec.id);
   object["version"] = request.version;
   object["spec"] = request.spec.ToJson();
@@ -52,10 +51,11 @@ Result<run::RunnerStarted> DirectLaunch::Start(const StartRequest& request) {
   started.version = json::GetString(answer, "version");
   started.protocol = static_cast<int>(json::GetInt(answer, "protocol", run::kProtocol));
   TENON_EXPECT_PEER(started.process.pid > 0, "the runner's answer to start names no process");
-  return started;
+  return Started{std::move(started), {}};
 }
 
-Result<run::State> DirectLaunch::Cancel(const run::CancelRequest& request) {
+Result<run::State> DirectLaunch::Cancel(const run::CancelRequest& request,
+                                        const run::LaunchHandle& /*handle*/) {
   TENON_TRY(const auto answer, calls_.AskFor<run::CancelAnswer>(
                                    run::kVerbCancel, run::ToJsonObject(request), kNoTimeout));
   if (answer.unheard > 0) {
@@ -66,7 +66,8 @@ Result<run::State> DirectLaunch::Cancel(const run::CancelRequest& request) {
   return answer.state;
 }
 
-Result<run::Recovered> DirectLaunch::Recover(const std::string& run_id) {
+Result<run::Recovered> DirectLaunch::Recover(const std::string& run_id,
+                                             const run::LaunchHandle& /*handle*/) {
   return calls_.AskFor<run::Recovered>(run::kVerbRecover, ForRun(run_id), kNoTimeout);
 }
 

@@ -15,9 +15,11 @@ class DirectLaunch : public Launch {
   // `calls` must outlive this object.
   explicit DirectLaunch(RunnerCalls& calls) : calls_(calls) {}
 
-  Result<run::RunnerStarted> Start(const StartRequest& request) override;
-  Result<run::State> Cancel(const run::CancelRequest& request) override;
-  Result<run::Recovered> Recover(const std::string& run_id) override;
+  Result<Started> Start(const StartRequest& request) override;
+  Result<run::State> Cancel(const run::CancelRequest& request,
+                            const run::LaunchHandle& handle) override;
+  Result<run::Recovered> Recover(const std::string& run_id,
+                                 const run::LaunchHandle& handle) override;
 
  private:
   // `start`, which a host without our disk carries out once it has the tree.

@@ -62,9 +62,9 @@ TEST_F(ScriptedRunner, TheRunnerIsPutOnceAndExecutable) {
   RunnerOfHost launch = Make();
   auto started = launch.Start(MakeRequest());
   ASSERT_TRUE(started.ok()) << started.error().message;
-  EXPECT_EQ(started->process.pid, 7);
-  EXPECT_EQ(started->process.start_ticks, 8u);
-  EXPECT_EQ(started->process.boot_id, "b");
+  EXPECT_EQ(started->runner.process.pid, 7);
+  EXPECT_EQ(started->runner.process.start_ticks, 8u);
+  EXPECT_EQ(started->runner.process.boot_id, "b");
   auto first = host_.files().at(path_);
   EXPECT_EQ(first.bytes, bytes_);
   EXPECT_EQ(first.mode & 0777, 0755u);
@@ -107,8 +107,8 @@ TEST_F(ScriptedRunner, AnotherProtocolIsAClearError) {
   EXPECT_EQ(newer.kind, ErrorKind::kInvalid);
   EXPECT_NE(newer.message.find("9.9.9"), std::string::npos);
   EXPECT_FALSE(newer.hint.empty());
-  EXPECT_EQ(Make().Cancel({"r", {}, ""}).error().kind, ErrorKind::kInvalid);
-  EXPECT_EQ(Make().Recover("r").error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(Make().Cancel({"r", {}, ""}, {}).error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(Make().Recover("r", {}).error().kind, ErrorKind::kInvalid);
 }
 
 TEST_F(ScriptedRunner, TheRunnersErrorIsOurs) {
@@ -134,7 +134,7 @@ TEST_F(ScriptedRunner, NonsenseIsNeverAHandle) {
     EXPECT_FALSE(Make().Start(MakeRequest()).ok()) << out;
   }
   Answer("tenon-runner 1 0.1.0\n{\"state\":\"Dancing\"}\n");
-  EXPECT_FALSE(Make().Cancel({"r", {}, ""}).ok());
+  EXPECT_FALSE(Make().Cancel({"r", {}, ""}, {}).ok());
 }
 
 TEST_F(ScriptedRunner, ADroppedLinkIsUnavailable) {
@@ -148,8 +148,8 @@ TEST_F(ScriptedRunner, ADroppedLinkIsUnavailable) {
 
 TEST_F(ScriptedRunner, CancelSendsItsGraceOnlyWhenThereIsOne) {
   Answer("tenon-runner 1 0.1.0\n{\"state\":\"CancelRequested\"}\n");
-  EXPECT_EQ(Make().Cancel({"r", 5, "ann"}).value(), run::State::kCancelRequested);
-  EXPECT_EQ(Make().Cancel({"r", {}, "ann"}).value(), run::State::kCancelRequested);
+  EXPECT_EQ(Make().Cancel({"r", 5, "ann"}, {}).value(), run::State::kCancelRequested);
+  EXPECT_EQ(Make().Cancel({"r", {}, "ann"}, {}).value(), run::State::kCancelRequested);
   auto with = json::Parse(host_.calls()[0].input), without = json::Parse(host_.calls()[1].input);
   EXPECT_EQ(json::GetInt(with->get_object(), "grace_us"), 5);
   EXPECT_FALSE(without->get_object().contains("grace_us"));
@@ -212,16 +212,16 @@ class RealRunner : public testing::Test {
 TEST_F(RealRunner, StartRecoverAndCancelAgreeAboutOneRun) {
   RunnerOfHost launch = Make();
   StartRequest request = MakeRequest();
-  EXPECT_EQ(launch.Recover(request.spec.id).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(launch.Recover(request.spec.id, {}).error().kind, ErrorKind::kNotFound);
   auto started = launch.Start(request);
   ASSERT_TRUE(started.ok()) << started.error().message;
-  EXPECT_GT(started->process.pid, 0);
-  EXPECT_EQ(started->process.boot_id, BootId());
-  EXPECT_EQ(started->protocol, 1);
+  EXPECT_GT(started->runner.process.pid, 0);
+  EXPECT_EQ(started->runner.process.boot_id, BootId());
+  EXPECT_EQ(started->runner.protocol, 1);
   // Its tree is in no store, so it ends by itself.
   run::State state = run::State::kStarting;
   for (int i = 0; i < 5000 && !run::IsFinal(state); ++i) {
-    auto found = launch.Recover(request.spec.id);
+    auto found = launch.Recover(request.spec.id, {});
     ASSERT_TRUE(found.ok()) << found.error().message;
     state = found->state;
     EXPECT_FALSE(found->recovered);
@@ -230,11 +230,11 @@ TEST_F(RealRunner, StartRecoverAndCancelAgreeAboutOneRun) {
   EXPECT_EQ(state, run::State::kFailed);
   auto again = launch.Start(request);
   ASSERT_TRUE(again.ok());
-  EXPECT_EQ(again->process, started->process);
-  EXPECT_EQ(launch.Cancel({request.spec.id, {}, "test"}).value(), run::State::kFailed);
-  for (int i = 0; i < 5000 && CheckProcess(started->process) == Liveness::kAlive; ++i)
+  EXPECT_EQ(again->runner.process, started->runner.process);
+  EXPECT_EQ(launch.Cancel({request.spec.id, {}, "test"}, {}).value(), run::State::kFailed);
+  for (int i = 0; i < 5000 && CheckProcess(started->runner.process) == Liveness::kAlive; ++i)
     ::usleep(1000);
-  EXPECT_NE(CheckProcess(started->process), Liveness::kAlive);
+  EXPECT_NE(CheckProcess(started->runner.process), Liveness::kAlive);
 }
 
 TEST_F(RealRunner, EnvironmentsAreListedAndRemoved) {
@@ -274,28 +274,28 @@ TEST_F(RealRunner, AGivenProgramIsUsedAndNothingIsPut) {
   std::string path = home_ + "/my-runner";
   ASSERT_TRUE(host_.PutFile(path, EmbeddedRunner(), 0755).ok());
   RunnerOfHost launch(host_, home_, {"", "", path});
-  EXPECT_EQ(launch.Recover("nothing").error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(launch.Recover("nothing", {}).error().kind, ErrorKind::kNotFound);
   EXPECT_FALSE(Exists(home_ + "/bin"));
 }
 
 TEST(FakeLaunch, KeepsTheContractOfALaunch) {
   FakeLaunch launch;
   StartRequest request = MakeRequest();
-  EXPECT_EQ(launch.Recover(request.spec.id).error().kind, ErrorKind::kNotFound);
-  EXPECT_EQ(launch.Cancel({request.spec.id, {}, ""}).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(launch.Recover(request.spec.id, {}).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(launch.Cancel({request.spec.id, {}, ""}, {}).error().kind, ErrorKind::kNotFound);
   auto started = launch.Start(request);
   ASSERT_TRUE(started.ok());
-  EXPECT_EQ(launch.Start(request)->process, started->process);
+  EXPECT_EQ(launch.Start(request)->runner.process, started->runner.process);
   EXPECT_EQ(launch.starts.size(), 1u);
-  EXPECT_EQ(launch.Recover(request.spec.id)->state, run::State::kRunning);
+  EXPECT_EQ(launch.Recover(request.spec.id, {})->state, run::State::kRunning);
   launch.FailNext(Unavailable("gone"));
-  EXPECT_EQ(launch.Cancel({request.spec.id, {}, ""}).error().kind, ErrorKind::kUnavailable);
-  EXPECT_EQ(launch.Cancel({request.spec.id, {}, ""}).value(), run::State::kCancelRequested);
+  EXPECT_EQ(launch.Cancel({request.spec.id, {}, ""}, {}).error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(launch.Cancel({request.spec.id, {}, ""}, {}).value(), run::State::kCancelRequested);
   launch.KillRunner(request.spec.id);
-  auto found = launch.Recover(request.spec.id);
+  auto found = launch.Recover(request.spec.id, {});
   EXPECT_EQ(found->state, run::State::kFailed);
   EXPECT_TRUE(found->recovered);
-  EXPECT_FALSE(launch.Recover(request.spec.id)->recovered);
+  EXPECT_FALSE(launch.Recover(request.spec.id, {})->recovered);
 }
 
 TEST(FakeLaunch, KeepsWhatLiveRunsUse) {

@@ -10,23 +10,23 @@ namespace tenon::launch {
 
 std::optional<Error> FakeLaunch::TakeError() { return std::exchange(next_error_, std::nullopt); }
 
-Result<run::RunnerStarted> FakeLaunch::Start(const StartRequest& request) {
+Result<Started> FakeLaunch::Start(const StartRequest& request) {
   if (auto error = TakeError()) return std::move(*error);
   auto found = runs_.find(request.spec.id);
-  if (found != runs_.end()) return found->second.handle;
+  if (found != runs_.end()) return found->second.started;
   if (on_start) TENON_TRY_VOID(on_start(request));
   Run run;
-  run.handle.process.pid = static_cast<pid_t>(1000 + runs_.size());
-  run.handle.process.start_ticks = 1;
-  run.handle.process.boot_id = "fake";
-  run.handle.host = "fake";
-  run.handle.version = request.version;
-  run.handle.protocol = run::kProtocol;
+  run.started.runner.process.pid = static_cast<pid_t>(1000 + runs_.size());
+  run.started.runner.process.start_ticks = 1;
+  run.started.runner.process.boot_id = "fake";
+  run.started.runner.host = "fake";
+  run.started.runner.version = request.version;
+  run.started.runner.protocol = run::kProtocol;
   starts.push_back(request);
-  return runs_.emplace(request.spec.id, run).first->second.handle;
+  return runs_.emplace(request.spec.id, run).first->second.started;
 }
 
-Result<run::State> FakeLaunch::Cancel(const run::CancelRequest& request) {
+Result<run::State> FakeLaunch::Cancel(const run::CancelRequest& request, const run::LaunchHandle&) {
   if (auto error = TakeError()) return std::move(*error);
   auto found = runs_.find(request.run_id);
   if (found == runs_.end()) return NotFound("run " + request.run_id + ": never started here");
@@ -38,7 +38,7 @@ Result<run::State> FakeLaunch::Cancel(const run::CancelRequest& request) {
   return run.state;
 }
 
-Result<run::Recovered> FakeLaunch::Recover(const std::string& run_id) {
+Result<run::Recovered> FakeLaunch::Recover(const std::string& run_id, const run::LaunchHandle&) {
   if (auto error = TakeError()) return std::move(*error);
   auto found = runs_.find(run_id);
   if (found == runs_.end()) return NotFound("run " + run_id + ": never started here");

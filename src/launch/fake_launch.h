@@ -18,9 +18,11 @@ namespace tenon::launch {
 // that wants one gives `on_start`.
 class FakeLaunch : public Launch {
  public:
-  Result<run::RunnerStarted> Start(const StartRequest& request) override;
-  Result<run::State> Cancel(const run::CancelRequest& request) override;
-  Result<run::Recovered> Recover(const std::string& run_id) override;
+  Result<Started> Start(const StartRequest& request) override;
+  Result<run::State> Cancel(const run::CancelRequest& request,
+                            const run::LaunchHandle& handle) override;
+  Result<run::Recovered> Recover(const std::string& run_id,
+                                 const run::LaunchHandle& handle) override;
 
   // The next call of any kind fails with this and changes nothing.
   void FailNext(Error error) { next_error_ = std::move(error); }
@@ -41,7 +43,7 @@ class FakeLaunch : public Launch {
   struct Run {
     run::State state = run::State::kRunning;
     bool runner_gone = false;
-    run::RunnerStarted handle;
+    Started started;
   };
 
   std::map<std::string, Run> runs_;

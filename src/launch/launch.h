@@ -37,27 +37,38 @@ struct StartRequest {
   std::string retry_of;
 };
 
+// What became of a start.
+struct Started {
+  run::RunnerStarted runner;  // its process is 0 while the run waits for its turn
+  run::LaunchHandle handle;   // to be kept, unless it is empty
+};
+
 // Gets a runner going on a host, finds it again, stops it. Every call may be repeated, also after
-// an Error of kind kUnavailable, which leaves open whether the runner heard us.
+// an Error of kind kUnavailable, which leaves open whether the host heard us.
 //
-// The handle of a started run is run::RunnerStarted: a plain value that the journal holds too, so a
-// client that has lost it finds it there. Calls need only the run's id, never the handle.
+// A started run is found again by its id and its handle, a value that the near segment keeps. A
+// client that was killed before it could keep it has an empty one: then the id is all there is, and
+// a launch that needs more looks for it (kUnavailable, as long as that is not known).
 class Launch {
  public:
   virtual ~Launch() = default;
 
-  // Returns once the runner holds its segment and its first record is on disk; the run then goes on
-  // by itself whatever happens to us. A run that was started before: its handle, nothing new
-  // happens. Any Error but kUnavailable means that nothing was started.
-  virtual Result<run::RunnerStarted> Start(const StartRequest& request) = 0;
+  // Returns once the run goes on by itself whatever happens to us: its runner holds its segment and
+  // the first record is on disk, or it waits for its turn where nobody but the host can lose it. A
+  // run that was started before: its handle, nothing new happens. Any Error but kUnavailable means
+  // that nothing was started.
+  virtual Result<Started> Start(const StartRequest& request) = 0;
 
   // Asks a run to stop; returns its state once the request is on record. A finished run stays as it
-  // is. kNotFound: the host does not know the run.
-  virtual Result<run::State> Cancel(const run::CancelRequest& request) = 0;
+  // is; one that waits never starts. kNotFound: the host does not know the run.
+  virtual Result<run::State> Cancel(const run::CancelRequest& request,
+                                    const run::LaunchHandle& handle) = 0;
 
-  // Makes sure that a run whose runner is gone has its end on record. A live run is left alone.
-  // kNotFound: the host does not know the run, so it never started there.
-  virtual Result<run::Recovered> Recover(const std::string& run_id) = 0;
+  // Whether a run goes on, by whatever the launch knows that from: its runner lives, or it waits
+  // for its turn (Recovered::waiting). If not, makes sure that it has its end on record. kNotFound:
+  // the host does not know the run, so it never started there.
+  virtual Result<run::Recovered> Recover(const std::string& run_id,
+                                         const run::LaunchHandle& handle) = 0;
 };
 
 }  // namespace tenon::launch

@@ -116,8 +116,7 @@ Error RunnerCalls::NotUnderstood(const char* verb, const Error& why) const {
 }
 
 Result<json::Object> RunnerCalls::AnswerOf(const Result<CaptureResult>& ran,
-                                           const std::string& path, const char* verb,
-                                           bool* refused) const {
+                                           const std::string& path, const char* verb) const {
   std::string doing =
       "the request `" + std::string(verb) + "` to the runner on " + host_.Describe();
   if (!ran.ok()) return Error(ran.error()).Wrap(doing);
@@ -134,7 +133,6 @@ Result<json::Object> RunnerCalls::AnswerOf(const Result<CaptureResult>& ran,
   if (!answer.ok()) return Corrupt(doing + ": the answer is no JSON: " + answer.error().message);
   if (!answer->is_object()) return Corrupt(doing + ": the answer is no JSON object");
   if (const json::Object* error = json::GetObject(answer->get_object(), "error")) {
-    if (refused != nullptr) *refused = true;
     return ErrorFromJson(*error);
   }
   return answer->get_object();

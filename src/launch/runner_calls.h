@@ -38,10 +38,9 @@ class RunnerCalls {
     if (!answer.ok()) return NotUnderstood(verb, answer.error());
     return answer;
   }
-  // The answer in what a runner printed. `refused`: set when the runner itself says no; may be
-  // null.
+  // The answer in what a runner printed.
   Result<json::Object> AnswerOf(const Result<CaptureResult>& ran, const std::string& path,
-                                const char* verb, bool* refused = nullptr) const;
+                                const char* verb) const;
 
  private:
   Status CheckRunner(const std::string& path);

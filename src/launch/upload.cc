@@ -55,7 +55,6 @@ class Upload {
       if (!tree_.ahead.empty() && !went_well) TENON_TRY_VOID(link_.Receive(kLastUs));
       if (json::GetBool(have.head, "ok")) return answer;
       if (json::GetObject(have.head, "error") != nullptr) {
-        if (tree_.refused != nullptr) *tree_.refused = true;
         return transport::AnswerError(have.head).Wrap("sending the project");
       }
       TENON_TRY(pieces, Lacking(*root, have));

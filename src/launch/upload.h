@@ -25,14 +25,13 @@ struct TreeToSend {
   json::Object ahead;
   // Bytes of contents so far and in all. Called often.
   std::function<void(uint64_t done, uint64_t total)> on_progress;
-  // Set when the host itself said no, so nothing was started; not after a lost link.
-  bool* refused = nullptr;
 };
 
 // Makes sure that the host has the whole tree in <home>/objects and has it carry out `last`, a
 // request, in the same breath. One turn when the host lacks little or nothing, two when it has to
 // say what it lacks. After a lost link (kUnavailable) a repeat goes on with what is still lacking;
-// whether `last` was carried out is then not known. Returns the answer to `last`.
+// whether `last` was carried out is then not known. When the host itself says no (Error::answered)
+// it was not. Returns the answer to `last`.
 Result<Frame> SendTree(transport::FrameLink& link, const std::string& home, const TreeToSend& tree,
                        json::Object last, std::string_view last_body);
 

@@ -343,17 +343,24 @@ Status PackageList::Include(const Line& line, const std::string& typed) {
         .WithHint("take this line away");
   }
   if (included_.contains(path)) return {};
-  Status added = AddRequirements(path);
-  if (!added.ok() && added.error().message.starts_with("reading ")) {
-    return std::move(added).error().Wrap(line.where());
-  }
-  return added;
+  Result<std::string> bytes = ReadRequirements(path);
+  if (!bytes.ok()) return std::move(bytes).error().Wrap(line.where());
+  return AddRequirementLines(path, *bytes);
+}
+
+Result<std::string> PackageList::ReadRequirements(const std::string& file) const {
+  Result<std::string> bytes = ReadFile(JoinPath(root_, file), kMostRequirements);
+  if (!bytes.ok()) return std::move(bytes).error().Wrap("reading " + ForTerminal(file));
+  return bytes;
 }
 
 Status PackageList::AddRequirements(const std::string& file) {
-  Result<std::string> bytes = ReadFile(JoinPath(root_, file), kMostRequirements);
-  if (!bytes.ok()) return std::move(bytes).error().Wrap("reading " + ForTerminal(file));
-  TENON_TRY(const std::vector<RequirementLine> lines, ParseRequirements(file, *bytes));
+  TENON_TRY(const std::string bytes, ReadRequirements(file));
+  return AddRequirementLines(file, bytes);
+}
+
+Status PackageList::AddRequirementLines(const std::string& file, const std::string& bytes) {
+  TENON_TRY(const std::vector<RequirementLine> lines, ParseRequirements(file, bytes));
   included_.insert(file);
   including_.push_back(file);
   for (const RequirementLine& line : lines) {

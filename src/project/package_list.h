@@ -55,6 +55,8 @@ class PackageList {
   Status AddConstraints(const Line& line, const std::string& typed);
   Status AddFindLinks(const Line& line, const std::string& typed);
   Status Include(const Line& line, const std::string& typed);
+  Result<std::string> ReadRequirements(const std::string& file) const;
+  Status AddRequirementLines(const std::string& file, const std::string& bytes);
   Status AddLocalFile(const Dependency& item, const Line& line, std::string_view tail);
   // Where a file or folder named in `line` lies, relative to the root.
   Result<std::string> FindFile(const Line& line, const std::string& typed, bool root_first) const;

@@ -11,10 +11,12 @@
 
 namespace tenon::run {
 
-// The reason of a run that could not begin because the store on its machine had lost some of the
-// files it was submitted with. `paths` are those of the files.
-std::string DamagedSnapshotReason(const std::vector<std::string>& paths);
-// Whether a run ended for that reason. Its machine has then taken out what was damaged, so a client
+// Says which files of a snapshot its store has lost. `paths` are those of the files.
+std::string DamagedSnapshotText(const std::vector<std::string>& paths);
+// The reason of an Error, and the cause of an End: the run could not begin because the store on its
+// machine had lost some of the files it was submitted with.
+inline constexpr std::string_view kDamagedSnapshot = "damaged-snapshot";
+// Whether a run ended for that cause. Its machine has then taken out what was damaged, so a client
 // that sends the files again can start it anew. A machine that lies about it gains one more try.
 bool IsDamagedSnapshot(const End& end);
 

@@ -47,6 +47,7 @@ enum class EventType : uint8_t {
   kContainerMade = 16,
   kParameters = 17,
   kSamples = 18,
+  kHandedOver = 19,
 };
 
 // near: the client has frozen the project and is about to ask a host.
@@ -196,6 +197,9 @@ struct End {
   int64_t duration_us = 0;  // of the script, from the monotonic clock; 0 when not known
   std::optional<Proof> proof;
   bool outputs_left = false;  // not all outputs are collected: the run's folder has the only copy
+  std::string cause;          // a code for what a client does about it, as run/damage.h has one
+  // How many segments of its machine the run has beside the one that this is in; absent: not known.
+  std::optional<int64_t> other_segments;
 
   static constexpr EventType kType = EventType::kEnd;
   void Check(Members& in) const;
@@ -207,7 +211,8 @@ struct End {
         Field(6, "recovered", &End::recovered), Field(7, "rebooted", &End::rebooted),
         Field(8, "peak_rss_bytes", &End::peak_rss_bytes), Field(9, "start_us", &End::start_us),
         Field(10, "duration_us", &End::duration_us), Field(11, "proof", &End::proof),
-        Field(12, "outputs_left", &End::outputs_left));
+        Field(12, "outputs_left", &End::outputs_left), Field(13, "cause", &End::cause),
+        Field(14, "other_segments", &End::other_segments));
   }
 };
 
@@ -337,6 +342,31 @@ struct ContainerMade {
   }
 };
 
+// How a launch finds a run again that it has started. Only the launch that made it understands the
+// text: everybody else keeps it.
+struct LaunchHandle {
+  std::string launch;   // its name: "direct", …; "" = the run's id is enough
+  int64_t version = 0;  // of what the text says
+  std::string text;
+
+  bool operator==(const LaunchHandle&) const = default;
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "launch", &LaunchHandle::launch),
+                      Field(2, "version", &LaunchHandle::version),
+                      Field(3, "text", &LaunchHandle::text));
+  }
+};
+
+// near: a launch has the run, and this handle of it.
+struct HandedOver {
+  LaunchHandle handle;
+
+  static constexpr EventType kType = EventType::kHandedOver;
+  static constexpr auto Fields() {
+    return std::tuple(Field(1, "handle", &HandedOver::handle, FieldRule::kRequired));
+  }
+};
+
 // near: what the user says about a run afterwards. Absent members are left as they were.
 struct Annotation {
   std::optional<std::string> name;
@@ -354,9 +384,10 @@ struct Annotation {
   }
 };
 
-using Event = std::variant<Submitted, StateChange, Step, Output, Metrics, Artifacts, Notice, End,
-                           Gap, RunnerStarted, Annotation, ScriptStarted, ScriptEnded,
-                           EnvironmentReady, Progress, ContainerMade, Parameters, Samples>;
+using Event =
+    std::variant<Submitted, StateChange, Step, Output, Metrics, Artifacts, Notice, End, Gap,
+                 RunnerStarted, Annotation, ScriptStarted, ScriptEnded, EnvironmentReady, Progress,
+                 ContainerMade, Parameters, Samples, HandedOver>;
 
 EventType TypeOf(const Event& event);
 std::string EncodeEvent(const Event& event);

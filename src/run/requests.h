@@ -71,11 +71,13 @@ struct EndedLost {
 
 struct Recovered {
   State state = State::kNotStarted;
-  bool recovered = false;  // the end was written by this call
+  bool recovered = false;    // the end was written by this call
+  std::string waiting = {};  // for what it waits before it begins, for people; "" = it does not
 
   static constexpr auto Fields() {
     return std::tuple(Field(1, "state", &Recovered::state, FieldRule::kRequired),
-                      Field(2, "recovered", &Recovered::recovered, FieldRule::kAlways));
+                      Field(2, "recovered", &Recovered::recovered, FieldRule::kAlways),
+                      Field(3, "waiting", &Recovered::waiting));
   }
 };
 

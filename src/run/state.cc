@@ -41,13 +41,6 @@ bool IsFinal(State state) {
   return state == State::kCompleted || state == State::kFailed || state == State::kCanceled;
 }
 
-bool IsLegalStep(State from, State to) {
-  if (from == State::kNotResponding || to == State::kNotResponding) return false;
-  if (IsFinal(from)) return false;
-  if (to == State::kCanceled) return from == State::kCancelRequested;
-  return static_cast<int>(to) > static_cast<int>(from);
-}
-
 State Further(State a, State b) {
   if (IsFinal(a)) return a;
   if (IsFinal(b)) return b;

@@ -37,9 +37,6 @@ std::string_view StateName(State state);
 std::optional<State> StateFromName(std::string_view name);  // exact spelling
 bool IsFinal(State state);
 
-// Whether a run may go from one state to the other (false for from == to).
-bool IsLegalStep(State from, State to);
-
 // The state that tells more about a run, whatever order the two were heard in: a final one wins
 // over any other, else the later step. Of two final ones the first argument wins. Commutative
 // otherwise.

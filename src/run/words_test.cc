@@ -23,22 +23,6 @@ TEST(State, NamesComeBack) {
   EXPECT_FALSE(StateFromName("").has_value());
 }
 
-TEST(State, NoStepLeavesAFinalStateOrGoesBack) {
-  for (State from : kAll) {
-    EXPECT_FALSE(IsLegalStep(from, from));
-    for (State to : kAll) {
-      if (IsFinal(from)) {
-        EXPECT_FALSE(IsLegalStep(from, to));
-      }
-      if (IsLegalStep(from, to)) {
-        EXPECT_FALSE(IsLegalStep(to, from));
-      }
-    }
-  }
-  EXPECT_TRUE(IsLegalStep(State::kCancelRequested, State::kCompleted));
-  EXPECT_FALSE(IsLegalStep(State::kRunning, State::kCanceled));
-}
-
 TEST(State, FurtherDoesNotDependOnTheOrder) {
   for (State a : kAll) {
     for (State b : kAll) {

@@ -222,8 +222,7 @@ class ImageBuild {
     (void)RemoveTree(on_host.prefix).ok();
     // The image may have a tool of its own.
     if (staged.error().kind == ErrorKind::kNotFound) return {};
-    if (staged.error().kind == ErrorKind::kUnavailable &&
-        staged.error().message.starts_with(kNoChannel)) {
+    if (staged.error().reason == kNoChannel) {
       job->no_channel = true;
       return {};
     }

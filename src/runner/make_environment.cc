@@ -357,8 +357,8 @@ class Builder {
                       (step.tool == Tool::kRattler ? end.status.code == kNoChannelExit
                                                    : environment::SaysNoChannel(end.tail));
     if (!no_channel) return error;
-    learned_ = std::string(kNoChannel) + ": " + environment::LastWords(end.tail, 6);
-    if (!places_.final_prefix.empty()) return Unavailable(learned_);
+    learned_ = NoChannel().message + ": " + environment::LastWords(end.tail, 6);
+    if (!places_.final_prefix.empty()) return Unavailable(learned_).WithReason(kNoChannel);
     found_.no_channel = true;
     return true;
   }
@@ -408,7 +408,7 @@ Result<MadeEnvironment> MakeEnvironment(const EnvironmentJob& job, BuildReporter
 
 Status StageConda(const EnvironmentJob& job, const std::string& final_prefix,
                   BuildReporter& reporter, const std::atomic<bool>& stop) {
-  if (job.no_channel) return Unavailable(std::string(kNoChannel));
+  if (job.no_channel) return NoChannel();
   return Builder(job, final_prefix, reporter, stop).Stage();
 }
 

@@ -73,9 +73,12 @@ bool WantsConda(const run::Packages& packages);
 
 // For an image: solves and installs the conda part of job.packages on this host into the folder
 // `job.prefix`, as if it lay at `final_prefix`. kNotFound: this host has no tool for it and no
-// Python of 3.10 or later to run py-rattler. kUnavailable whose message begins with kNoChannel: no
+// Python of 3.10 or later to run py-rattler. kUnavailable with the reason kNoChannel: no
 // channel could be reached.
-inline constexpr std::string_view kNoChannel = "no conda channel could be reached";
+inline constexpr std::string_view kNoChannel = "no-conda-channel";
+inline Error NoChannel() {
+  return Unavailable("no conda channel could be reached").WithReason(kNoChannel);
+}
 Status StageConda(const EnvironmentJob& job, const std::string& final_prefix,
                   BuildReporter& reporter, const std::atomic<bool>& stop);
 

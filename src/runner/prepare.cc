@@ -40,7 +40,10 @@ Result<run::Step> UnpackTree(const StartRequest& request, const std::string& wor
       // What is damaged is not kept for another run to fail by; whoever has it sends it again.
       const auto lost = snapshot::DropDamaged(store, run::Home(request.run.home).objects(), *root);
       if (lost.ok() && !lost->empty()) {
-        return std::move(unpacked).error().Wrap(run::DamagedSnapshotReason(*lost));
+        return std::move(unpacked)
+            .error()
+            .Wrap(run::DamagedSnapshotText(*lost))
+            .WithReason(run::kDamagedSnapshot);
       }
     }
     return std::move(unpacked).error();

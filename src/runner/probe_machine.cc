@@ -42,7 +42,7 @@ json::Object NoEngine(const EngineKind& kind, const std::string& socket,
 std::string ProblemOf(const EngineKind& kind, const Error& error) {
   if (error.kind != ErrorKind::kDenied) return error.message;
   const std::string tried =
-      error.hint.find("tried as well") == std::string::npos ? "" : ", and `sudo -n` does not help";
+      error.reason == docker::kHelpersFailed ? ", and `sudo -n` does not help" : "";
   return std::string("its socket is not open to you") +
          (std::string_view(kind.kind) == "docker" ? ": you are not in the group docker" : "") +
          tried;

@@ -137,7 +137,12 @@ TEST_F(RecorderTest, MetricsThatWereNotWrittenAreStillTheCallers) {
 TEST_F(RecorderTest, MetricsLargerThanARecordAreSplitInOrder) {
   Recorder recorder = Make();
   run::MetricBlock block{"s", "f.0", 4096, {}};
-  for (int i = 0; i < 9; ++i) block.points.push_back({i, i, RandomHex(600'000)});
+  for (int i = 0; i < 9; ++i) {
+    run::MetricPoint point;
+    point.step = point.time_us = i;
+    point.value = RandomHex(600'000);
+    block.points.push_back(std::move(point));
+  }
   run::MetricBlock other{"t", "f.0", 5000, {{100, 0, 1.0}}};
   ASSERT_TRUE(recorder.AppendMetrics({block, other}));
   Read read = ReadAll();

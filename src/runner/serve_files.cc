@@ -18,6 +18,9 @@
 #include "base/hash.h"
 #include "base/regular_file.h"
 #include "base/waiting.h"
+#include "journal/segments.h"
+#include "run/layout.h"
+#include "run/segment.h"
 
 namespace tenon::runner {
 namespace {
@@ -98,11 +101,13 @@ Result<bool> HasGrown(const std::vector<NamedFile>& files, std::vector<ino_t>* i
 // One `follow`, from its beginning to the next request.
 class Following {
  public:
+  // `run_folder`: whose further segments are followed as they appear; "" = none.
   Following(ServeLink& link, FileWatch& watch, const std::vector<NamedFile>& files,
-            std::string lock, bool just_begun)
+            std::string lock, std::string run_folder, bool just_begun)
       : link_(link),
         watch_(watch),
         lock_(std::move(lock)),
+        run_folder_(std::move(run_folder)),
         holder_us_(just_begun ? Now() : INT64_MIN / 2) {
     for (const NamedFile& file : files) {
       files_.emplace_back().named = file;
@@ -113,12 +118,14 @@ class Following {
   Status Run() {
     for (const File& file : files_) watch_.Add(file.named.path);
     if (!lock_.empty()) watch_.Add(lock_);
+    if (!run_folder_.path().empty()) watch_.AddFolder(run_folder_.path());
     last_sent_us_ = Now();
-    for (bool closed = true;;) {
+    for (FileWatch::Told told{true, true};;) {
       // The lock is looked at first: if nobody holds it, what is there now is all there will be.
       // What comes after this look is left for the next one, or one who writes fast would keep us
       // from ever telling.
-      const std::optional<bool> held = LookAtLock(closed);
+      const std::optional<bool> held = LookAtLock(told.closed);
+      TENON_TRY_VOID(LookForSegments(told.appeared || held == false));
       for (size_t i = 0; i < files_.size(); ++i) TENON_TRY_VOID(LookAt(i));
       TENON_TRY(const bool interrupted, SendNews());
       if (interrupted) return {};
@@ -133,7 +140,7 @@ class Following {
       TENON_TRY(const bool request,
                 link_.WaitForRequest(std::exchange(sent_some_, false) ? 0 : wait, watch_.fd()));
       if (request) return {};
-      closed = watch_.TakeEvents();
+      told = watch_.TakeEvents();
     }
   }
 
@@ -164,6 +171,22 @@ class Following {
     // Nobody holds what is not there.
     if (locked.error().kind == ErrorKind::kNotFound) return false;
     return std::nullopt;
+  }
+
+  // Tells of segments that were not there before.
+  Status LookForSegments(bool now) {
+    if (run_folder_.path().empty()) return {};
+    if (!now && Now() - listed_us_ < kLookEveryUs) return {};
+    listed_us_ = Now();
+    for (const std::string& name : journal::FarSegments(run_folder_)) {
+      const std::string path = run_folder_.segment(name);
+      const bool known =
+          std::ranges::any_of(files_, [&](const File& file) { return file.named.path == path; });
+      if (known || files_.size() >= run::kMostFarSegments) continue;
+      TENON_TRY_VOID(Send({{"file", files_.size()}, {"segment", name}}));
+      files_.emplace_back().named.path = path;
+    }
+    return {};
   }
 
   // A writer that is stopped is told of: nothing comes from it until somebody lets it go on. One
@@ -255,6 +278,7 @@ class Following {
   ServeLink& link_;
   FileWatch& watch_;
   const std::string lock_;
+  const run::RunFolder run_folder_;
   std::vector<File> files_;
   std::string piece_;
   int slow_pieces_ = 0;
@@ -262,7 +286,7 @@ class Following {
   std::optional<bool> told_held_;
   pid_t stopped_ = 0, told_stopped_ = 0;
   int64_t holder_us_;  // when LookAtHolder() last looked
-  int64_t last_sent_us_ = 0, looked_us_ = 0;
+  int64_t last_sent_us_ = 0, looked_us_ = 0, listed_us_ = 0;
 };
 
 }  // namespace
@@ -270,14 +294,21 @@ class Following {
 // --- FileWatch ---
 
 void FileWatch::Add(const std::string& path) {
-  if (!std::exchange(tried_, true)) inotify_.Reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  if (!inotify_.valid()) return;
-  int watch = ::inotify_add_watch(inotify_.get(), path.c_str(),
-                                  IN_MODIFY | IN_CLOSE_WRITE | IN_MOVE_SELF | IN_DELETE_SELF);
-  if (watch < 0) {
-    watch = ::inotify_add_watch(inotify_.get(), DirName(path).c_str(), IN_CREATE | IN_MOVED_TO);
+  if (!AddWatch(path, IN_MODIFY | IN_CLOSE_WRITE | IN_MOVE_SELF | IN_DELETE_SELF)) {
+    AddFolder(DirName(path));
   }
+}
+
+void FileWatch::AddFolder(const std::string& path) {
+  (void)AddWatch(path, IN_CREATE | IN_MOVED_TO);
+}
+
+bool FileWatch::AddWatch(const std::string& path, uint32_t events) {
+  if (!std::exchange(tried_, true)) inotify_.Reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (!inotify_.valid()) return true;
+  const int watch = ::inotify_add_watch(inotify_.get(), path.c_str(), events);
   if (watch >= 0) watches_.insert(watch);
+  return watch >= 0;
 }
 
 void FileWatch::Clear() {
@@ -286,16 +317,17 @@ void FileWatch::Clear() {
   if (inotify_.valid()) (void)TakeEvents();
 }
 
-bool FileWatch::TakeEvents() {
-  if (!inotify_.valid()) return false;
-  bool closed = false;
+FileWatch::Told FileWatch::TakeEvents() {
+  Told told;
+  if (!inotify_.valid()) return told;
   alignas(inotify_event) char events[4096];
   for (;;) {
     const ssize_t count = ::read(inotify_.get(), events, sizeof events);
-    if (count <= 0) return closed;
+    if (count <= 0) return told;
     for (ssize_t at = 0; at < count;) {
       const auto* event = reinterpret_cast<const inotify_event*>(events + at);
-      closed = closed || (event->mask & (IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF)) != 0;
+      told.closed |= (event->mask & (IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF)) != 0;
+      told.appeared |= (event->mask & (IN_CREATE | IN_MOVED_TO)) != 0;
       at += static_cast<ssize_t>(sizeof *event + event->len);
     }
   }
@@ -373,17 +405,26 @@ Status ServeFiles::Wait(const json::Object& request) {
 Status ServeFiles::Follow(const json::Object& request) {
   auto files = FilesOf(request, "offset");
   if (!files.ok()) return link_.Fail(files.error());
-  std::string lock;
-  if (request.contains("lock") && !json::GetString(request, "lock").empty()) {
-    auto path = PathOf(request, "lock");
+  std::string lock, run_folder;
+  for (const auto& [key, into] : {std::pair{"lock", &lock}, std::pair{"run_folder", &run_folder}}) {
+    if (json::GetString(request, key).empty()) continue;
+    auto path = PathOf(request, key);
     if (!path.ok()) return link_.Fail(path.error());
-    lock = std::move(*path);
+    *into = std::move(*path);
   }
   const bool just_begun = json::GetBool(request, "just_begun");
-  Status followed = Following(link_, watch_, *files, std::move(lock), just_begun).Run();
+  Status followed =
+      Following(link_, watch_, *files, std::move(lock), std::move(run_folder), just_begun).Run();
   watch_.Clear();
   if (!followed.ok()) return followed;
   return link_.Send({{"ok", true}, {"end", true}});
+}
+
+Status ServeFiles::Segments(const json::Object& request) {
+  auto path = PathOf(request, "run_folder");
+  if (!path.ok()) return link_.Fail(path.error());
+  const size_t count = journal::FarSegments(run::RunFolder(std::move(*path))).size();
+  return link_.Send({{"ok", true}, {"count", count}});
 }
 
 }  // namespace tenon::runner

@@ -2,6 +2,7 @@
 #ifndef TENON_RUNNER_SERVE_FILES_H_
 #define TENON_RUNNER_SERVE_FILES_H_
 
+#include <cstdint>
 #include <set>
 #include <string>
 
@@ -20,10 +21,19 @@ class FileWatch {
   void Add(const std::string& path);
   void Clear();
   int fd() const { return inotify_.get(); }  // -1: nothing is told
-  // Forgets what was told. True: a file that was open for writing was closed, or one went.
-  bool TakeEvents();
+  // New files of a folder.
+  void AddFolder(const std::string& path);
+  struct Told {
+    bool closed = false;    // a file that was open for writing was closed, or one went
+    bool appeared = false;  // there is a new one in a folder
+  };
+  // Forgets what was told.
+  Told TakeEvents();
 
  private:
+  // False: there is nothing of that name.
+  bool AddWatch(const std::string& path, uint32_t events);
+
   UniqueFd inotify_;
   bool tried_ = false;
   std::set<int> watches_;
@@ -40,6 +50,8 @@ class ServeFiles {
   Status Wait(const json::Object& request);
   // Until the next request, which is left in the link.
   Status Follow(const json::Object& request);
+  // How many segments a run has here.
+  Status Segments(const json::Object& request);
 
  private:
   ServeLink& link_;

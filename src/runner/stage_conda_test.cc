@@ -168,7 +168,9 @@ TEST_F(StageCondaTest, StagingWithoutAnyChannelSaysThatAndNothingElse) {
   Status staged = StageConda(job_, "/opt/env", reporter_, stop_);
   ASSERT_FALSE(staged.ok());
   EXPECT_EQ(staged.error().kind, ErrorKind::kUnavailable);
-  EXPECT_TRUE(staged.error().message.starts_with(kNoChannel)) << staged.error().message;
+  EXPECT_TRUE(staged.error().message.starts_with("no conda channel could be reached"))
+      << staged.error().message;
+  EXPECT_EQ(staged.error().reason, kNoChannel);
   EXPECT_FALSE(Exists(job_.prefix));
 }
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "executor/process_tree.h"
 #include "executor/run_mark.h"
+#include "journal/segments.h"
 #include "run/script_folders.h"
 #include "runner/collect.h"
 #include "runner/container_run.h"
@@ -147,7 +148,8 @@ void Supervisor::OnPrepared(Result<Prepared> prepared) {
     if (!prepared.error().hint.empty()) {
       Notice(run::Level::kError, prepared.error().message, prepared.error().hint);
     }
-    return FinishUnstarted(run::State::kFailed, kNotStartedCode, prepared.error().message);
+    return FinishUnstarted(run::State::kFailed, kNotStartedCode, prepared.error().message,
+                           prepared.error().reason);
   }
   if (request_.spec.only_prepare) return FinishUnstarted(run::State::kCompleted, 0, "");
   StartScript(std::move(*prepared));
@@ -343,9 +345,15 @@ void Supervisor::OnScriptOver(ScriptRun::Over over) {
   end.outputs_left = !left.empty();
   if (!left.empty()) end.reason += (end.reason.empty() ? "" : "; ") + left;
   if (!changed.empty()) end.reason += (end.reason.empty() ? "" : "; ") + changed;
+  end.other_segments = CountOtherSegments();
   bool success = end.state == run::State::kCompleted;
   recorder_.AppendLast(std::move(end));
   CleanUp(success, !complete || kept_container_);
+}
+
+int64_t Supervisor::CountOtherSegments() const {
+  const size_t all = journal::FarSegments(folder_).size();
+  return static_cast<int64_t>(all > 0 ? all - 1 : 0);
 }
 
 run::End Supervisor::MakeEnd(const ScriptRun::Over& over) const {
@@ -406,14 +414,17 @@ run::Proof Supervisor::EndWhatPreparingLeft() {
   return proof;
 }
 
-void Supervisor::FinishUnstarted(run::State state, int exit_code, std::string reason) {
+void Supervisor::FinishUnstarted(run::State state, int exit_code, std::string reason,
+                                 std::string cause) {
   phase_ = Phase::kDone;
   ReleaseContainer();
   run::End end;
   end.state = state;
   end.exit_code = exit_code;
   end.reason = std::move(reason);
+  end.cause = std::move(cause);
   end.proof = EndWhatPreparingLeft();
+  end.other_segments = CountOtherSegments();
   recorder_.AppendLast(std::move(end));
   CleanUp(request_.spec.only_prepare, false);
 }

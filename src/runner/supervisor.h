@@ -54,8 +54,10 @@ class Supervisor {
   void OnPrepared(Result<Prepared> prepared);
   void StartScript(Prepared prepared);
   void OnScriptOver(ScriptRun::Over over);
-  void FinishUnstarted(run::State state, int exit_code, std::string reason);
+  void FinishUnstarted(run::State state, int exit_code, std::string reason, std::string cause = "");
   run::Proof EndWhatPreparingLeft();
+  // Beside the one that we write.
+  int64_t CountOtherSegments() const;
   std::string TakeOutputs();
   void ReleaseContainer();
   void CleanUp(bool success, bool keep_files);

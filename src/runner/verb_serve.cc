@@ -107,6 +107,7 @@ class Agent {
     if (op == "locked") return files_.Locked(request);
     if (op == "wait") return files_.Wait(request);
     if (op == "follow") return files_.Follow(request);
+    if (op == "segments") return files_.Segments(request);
     return link_.Fail(Invalid("the agent knows no request \"" + op + "\"")
                           .WithHint("the client is of another version"));
   }

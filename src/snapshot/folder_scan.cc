@@ -29,10 +29,7 @@ constexpr size_t kNameAt = 19;
 
 uint8_t TypeOf(mode_t mode) { return static_cast<uint8_t>((mode & S_IFMT) >> 12); }
 
-Error Changed() {
-  return Unavailable(std::string(kChangedWhileRead))
-      .WithHint("try again when nothing writes there");
-}
+Error Changed() { return ChangedWhileRead().WithHint("try again when nothing writes there"); }
 
 Error Unreadable(int errno_value) {
   switch (errno_value) {
@@ -135,7 +132,7 @@ Result<FileStat> ReadSteadily(int folder, const char* name,
     if (S_ISREG(info.st_mode)) {
       const FileStat before = FileStat::From(info);
       Status status = read(fd.get(), before);
-      const bool changed = !status.ok() && status.error().message == kChangedWhileRead;
+      const bool changed = !status.ok() && status.error().reason == kChangedWhileRead;
       if (!status.ok() && !changed) return std::move(status).error();
       if (::fstat(fd.get(), &info) != 0) return FromErrno("look at", errno);
       if (!changed && FileStat::From(info) == before) return before;

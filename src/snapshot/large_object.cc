@@ -69,7 +69,7 @@ Result<Hash> Pump(const Source& source, uint64_t size, const Sink& sink) {
     sha.Update(bytes);
     TENON_TRY_VOID(sink(bytes));
   }
-  if (total != size) return Unavailable(std::string(kChangedWhileRead));
+  if (total != size) return ChangedWhileRead();
   return sha.Finish();
 }
 

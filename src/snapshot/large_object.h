@@ -14,8 +14,11 @@
 
 namespace tenon::snapshot {
 
-// The message of the kUnavailable that means: the file is not what it was a moment ago.
-inline constexpr std::string_view kChangedWhileRead = "changed while being read";
+// The reason of the kUnavailable that means: the file is not what it was a moment ago.
+inline constexpr std::string_view kChangedWhileRead = "changed-while-read";
+inline Error ChangedWhileRead() {
+  return Unavailable("changed while being read").WithReason(kChangedWhileRead);
+}
 
 // Told how many more bytes were read; may be empty.
 using OnBytes = std::function<void(uint64_t)>;

@@ -408,8 +408,7 @@ Result<Hash> ObjectStore::PutFile(int fd, uint64_t expected_size,
       got = ::pread(fd, bytes.data(), bytes.size(), 0);
     } while (got < 0 && errno == EINTR);
     if (got < 0) return FromErrno("read", errno);
-    if (static_cast<uint64_t>(got) != expected_size)
-      return Unavailable(std::string(kChangedWhileRead));
+    if (static_cast<uint64_t>(got) != expected_size) return ChangedWhileRead();
     if (on_bytes) on_bytes(expected_size);
     const std::string_view whole = std::string_view(bytes).substr(0, expected_size);
     const Hash hash = Sha256Of(whole);

@@ -44,6 +44,8 @@ class Agent {
   const std::optional<ExitStatus>& ended() const { return ended_; }
   // It ended before its command can have run.
   bool refused() const { return process_.refused; }
+  // It ended without saying how: by a signal, or with the shared connection.
+  bool untold() const { return process_.untold; }
   // The last words on its standard error, and what came before the greeting.
   const std::string& said() const { return said_; }
   const std::string& noise() const { return reader_.noise(); }

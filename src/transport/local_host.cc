@@ -67,7 +67,7 @@ Result<CaptureResult> LocalHost::Run(const std::vector<std::string>& argv, const
   // holds the descriptor it was written through; that lasts until the child's exec.
   for (int tries = 0;; ++tries) {
     auto ran = RunAndCapture(argv, "", input, timeout_ms);
-    bool busy = !ran.ok() && ran.error().message.ends_with(::strerror(ETXTBSY));
+    const bool busy = !ran.ok() && ran.error().reason == "ETXTBSY";
     if (!busy || tries == kBusyTries) return ran;
     Sleep(kLookEveryUs);
   }

@@ -146,7 +146,8 @@ std::optional<ExitStatus> MuxSession::Ended(std::string* words) {
       return refused(message.size() > 12 ? std::string_view(message).substr(12) : "refused");
     }
   }
-  if (over) return refused(kSessionClosed);
+  untold_ = over;
+  if (over) return refused("Shared connection closed.");
   return std::nullopt;
 }
 

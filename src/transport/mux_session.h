@@ -12,9 +12,6 @@
 
 namespace tenon::transport {
 
-// What is told of a session that ended without saying how.
-inline constexpr const char* kSessionClosed = "Shared connection closed.";
-
 // A command over a connection that an ssh process of ours keeps. That process is asked in its own
 // words (OpenSSH's PROTOCOL.mux, version 4), which saves starting an ssh that would do no more. The
 // session has no variables of SendEnv. Ends when this goes.
@@ -30,6 +27,8 @@ class MuxSession {
   std::optional<ExitStatus> Ended(std::string* words);
   // The server had opened it, as far as Ended() has heard: the command may have run.
   bool opened() const { return opened_; }
+  // It ended without saying how: by a signal, or with the connection.
+  bool untold() const { return untold_; }
 
  private:
   explicit MuxSession(UniqueFd socket) : socket_(std::move(socket)) {}
@@ -37,6 +36,7 @@ class MuxSession {
   UniqueFd socket_;
   std::string heard_;  // and not yet understood
   bool opened_ = false;
+  bool untold_ = false;
 };
 
 }  // namespace tenon::transport

@@ -26,7 +26,8 @@ PipedProcess::PipedProcess(PipedProcess&& other) noexcept
       in(std::move(other.in)),
       out(std::move(other.out)),
       err(std::move(other.err)),
-      refused(other.refused) {}
+      refused(other.refused),
+      untold(other.untold) {}
 
 PipedProcess& PipedProcess::operator=(PipedProcess&& other) noexcept {
   if (this != &other) {
@@ -36,6 +37,7 @@ PipedProcess& PipedProcess::operator=(PipedProcess&& other) noexcept {
     out = std::move(other.out);
     err = std::move(other.err);
     refused = other.refused;
+    untold = other.untold;
   }
   return *this;
 }
@@ -46,6 +48,7 @@ std::optional<ExitStatus> PipedProcess::TakeEnd(std::string* words) {
     end = session->Ended(words);
     if (end) {
       refused = !session->opened();
+      untold = session->untold();
       session.reset();
     }
   } else if (pid > 0) {

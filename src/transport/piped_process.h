@@ -30,6 +30,7 @@ struct PipedProcess {
   // `words`; a process says so on `err`.
   std::optional<ExitStatus> TakeEnd(std::string* words);
   bool refused = false;  // the session had not even been opened when it ended
+  bool untold = false;   // the session ended without saying how
 };
 
 }  // namespace tenon::transport

@@ -17,7 +17,9 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/error_json.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/waiting.h"
 #include "transport/askpass.h"
@@ -103,19 +105,22 @@ bool IsPrivateFolder(const std::string& path) {
 // Why the last login failed, left in the lock file for those who waited for it: thirty submits at
 // once with a wrong password are one try.
 std::string FailureNote(const Error& error) {
-  return std::to_string(SystemClock().MonotonicUs()) + "\n" + error.message + "\n" + error.hint;
+  return std::to_string(SystemClock().MonotonicUs()) + "\n" + json::Print(ErrorToJson(error));
 }
 
 std::optional<Error> FailureSince(const std::string& lock_file, int64_t since_us) {
   const Result<std::string> note = ReadFile(lock_file, 64 << 10);
   if (!note.ok()) return std::nullopt;
-  const size_t first = note->find('\n');
-  const size_t last = note->rfind('\n');
-  if (first == std::string::npos || last <= first) return std::nullopt;
+  const size_t line_end = note->find('\n');
+  if (line_end == std::string::npos) return std::nullopt;
   const int64_t told_us = std::strtoll(note->c_str(), nullptr, 10);
   // Later than now: left before the machine was started anew.
   if (told_us < since_us || told_us > SystemClock().MonotonicUs()) return std::nullopt;
-  return Denied(note->substr(first + 1, last - first - 1)).WithHint(note->substr(last + 1));
+  const auto told = json::Parse(std::string_view(*note).substr(line_end + 1));
+  if (!told.ok() || !told->is_object()) return std::nullopt;
+  Error error = ErrorFromJson(told->get_object());
+  error.answered = false;  // another process of ours says so
+  return error;
 }
 
 struct Finished {
@@ -248,7 +253,8 @@ Status CheckPinned(const SshTarget& target) {
   TENON_TRY_VOID(CheckTarget(target));
   if (!target.known_hosts.empty()) return {};
   return Denied("the host key of " + ForTerminal(target.address) + " has not been looked at yet")
-      .WithHint("`tenon computetarget test " + ShellQuote(target.name) + "` shows it and asks");
+      .WithHint("`tenon computetarget test " + ShellQuote(target.name) + "` shows it and asks")
+      .WithReason(kHostKeyRefused);
 }
 
 Error NoSsh(Error error) {

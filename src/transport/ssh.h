@@ -66,6 +66,12 @@ struct HostKey {
 //   kUnavailable  no route, refused, timed out, name unknown, link lost
 //   kInvalid      ssh itself refuses its options or the user's configuration
 //   kNotFound     there is no `ssh` program here
+// Reasons of a kDenied:
+inline constexpr std::string_view kHostKeyRefused = "host-key-refused";  // the machine's, by us
+inline constexpr std::string_view kPasswordWrong = "password-wrong";
+inline constexpr std::string_view kPasswordNeeded = "password-needed";  // or another one
+inline constexpr std::string_view kKeysOnly = "keys-only";  // a password was given for nothing
+inline constexpr std::string_view kLoginRefused = "login-refused";  // for any other reason
 class Ssh {
  public:
   Ssh(SshTarget target, SshSecrets secrets);

@@ -47,12 +47,14 @@ std::optional<Error> HostKeyTrouble(const SshTarget& target, const std::string& 
   if (!Has(text, target.alias)) {
     return Denied("a machine on the way to " + Place(target) +
                   " shows a host key that ssh does not know")
-        .WithHint("connect to it once with `ssh`, then try again");
+        .WithHint("connect to it once with `ssh`, then try again")
+        .WithReason(kHostKeyRefused);
   }
   return Denied("the machine at " + Place(target) +
                 " shows another host key than the one you agreed to; nothing was sent to it")
       .WithHint("if it was reinstalled: `tenon computetarget test " + ShellQuote(target.name) +
-                " --accept-host-key`; if not, somebody may be in between");
+                " --accept-host-key`; if not, somebody may be in between")
+      .WithReason(kHostKeyRefused);
 }
 
 std::optional<Error> KeyFileTrouble(const SshTarget& target, const std::string& text) {
@@ -106,7 +108,8 @@ std::optional<Error> LoginTrouble(const SshTarget& target, const SshOutcome& out
     return Denied(
                doing + "the password is wrong" +
                (said.empty() ? "" : ", or this account may not log in; the server said: " + said))
-        .WithHint("`tenon secrets set " + name + "` stores another one");
+        .WithHint("`tenon secrets set " + name + "` stores another one")
+        .WithReason(kPasswordWrong);
   }
   if (Has(text, "Too many authentication failures")) {
     return Denied(doing + "the server gave up after too many keys")
@@ -116,7 +119,8 @@ std::optional<Error> LoginTrouble(const SshTarget& target, const SshOutcome& out
   }
   if (!Has(text, "Permission denied (")) return std::nullopt;
   const std::string methods = Methods(text);
-  Error error = Denied(doing + "permission denied (the server takes " + methods + ")");
+  Error error = Denied(doing + "permission denied (the server takes " + methods + ")")
+                    .WithReason(kLoginRefused);
   const bool passwords = Has(methods, "password") || Has(methods, "keyboard-interactive");
   if (passwords && !outcome.password_asked && !outcome.cannot_ask.empty()) {
     return Denied(doing + outcome.cannot_ask)
@@ -128,14 +132,17 @@ std::optional<Error> LoginTrouble(const SshTarget& target, const SshOutcome& out
     error.hint =
         "ssh did not ask for the password: PasswordAuthentication or PreferredAuthentications in "
         "~/.ssh/config keep it from that";
+  } else if (outcome.had_password && passwords) {
+    error.reason = kPasswordNeeded;
+    error.hint = "is it the right password for this user? `tenon secrets set " + name +
+                 "` stores another one";
   } else if (outcome.had_password) {
-    error.hint = passwords ? "is it the right password for this user? `tenon secrets set " + name +
-                                 "` stores another one"
-                           : "this server takes keys only: --private-key-file FILE, or -k to make "
-                             "one";
+    error.reason = kKeysOnly;
+    error.hint = "this server takes keys only: --private-key-file FILE, or -k to make one";
   } else if (!outcome.unanswered.empty()) {
     error.hint = "nobody could answer: " + ForTerminal(Trim(outcome.unanswered));
   } else if (passwords) {
+    error.reason = kPasswordNeeded;
     error.hint = "`tenon secrets set " + name + "` stores the password, or use a key";
   } else {
     error.hint = "the server knows none of your keys; `ssh -v` shows which were tried";

@@ -284,7 +284,7 @@ Error SshHost::Explain(Error error, bool* missing) {
   const int code = agent_->ended()->code;
   // Not there, or damaged: one that is cut off ends with whatever code, or by a signal, of which a
   // session of the shared connection knows no more than its end, while the connection stands.
-  const bool by_signal = agent_->said().find(kSessionClosed) != std::string::npos && ssh_.Shared();
+  const bool by_signal = agent_->untold() && ssh_.Shared();
   const bool started = !agent_->refused() && (code != kSshFailed || by_signal);
   *missing = !agent_->greeted() && started;
   if (code == kSshFailed) return ssh_.Explain(agent_->said());

@@ -225,6 +225,51 @@ def test_follow_tells_of_the_lock_after_the_bytes(agent, tmp_path):
     assert followed.events[1] == ("locked", False, [len(b"first and last")])
 
 
+def test_follow_tells_of_segments_that_appear(agent, tmp_path):
+    host = tmp_path / "host.tj"
+    file = open(host, "wb")
+    fcntl.flock(file, fcntl.LOCK_EX)
+    file.write(b"host")
+    file.flush()
+    (tmp_path / "rank-0.tj").write_bytes(b"there already")
+    # What is no segment of a machine's is nobody's business.
+    for name in ("near-0123456789abcdef.tj", "spec.json", "what.tj", "rank-x.tj"):
+        (tmp_path / name).write_bytes(b"not this")
+    agent.send("follow", files=[{"path": str(host), "offset": 0}], lock=str(host), run_folder=str(tmp_path))
+    names, got = {0: "host"}, {}
+
+    def receive():
+        told = agent.receive()
+        if "segment" in told:
+            assert told["file"] == len(names)
+            names[told["file"]] = told["segment"]
+        elif "offset" in told:
+            name = names[told["file"]]
+            assert told["offset"] == len(got.get(name, b""))
+            got[name] = got.get(name, b"") + told.body
+        return told
+
+    while got != {"host": b"host", "rank-0": b"there already"}:
+        receive()
+    (tmp_path / "sampler-gpu.tj").write_bytes(b"samples")
+    while got.get("sampler-gpu") != b"samples":
+        receive()
+    # One that comes with the end is told of before the end is.
+    (tmp_path / "rank-1.tj").write_bytes(b"last")
+    file.close()
+    while receive().get("locked") is not False:
+        pass
+    assert got == {"host": b"host", "rank-0": b"there already", "sampler-gpu": b"samples", "rank-1": b"last"}
+
+
+def test_segments_are_counted(agent, tmp_path):
+    assert agent.ask("segments", run_folder=str(tmp_path / "nowhere"))["count"] == 0
+    for name in ("host.tj", "rank-0.tj", "near-0123456789abcdef.tj", "spec.json"):
+        (tmp_path / name).write_bytes(b"")
+    assert agent.ask("segments", run_folder=str(tmp_path))["count"] == 2
+    assert agent.ask("segments", run_folder="relative")["error"]["kind"] == "invalid"
+
+
 def test_a_lock_that_is_not_there_is_held_by_nobody(agent, tmp_path):
     followed = Followed(agent, [(tmp_path / "f", 0)], lock=tmp_path / "f")
     followed.until(lambda f: f.events)

@@ -2,6 +2,7 @@
 """Runs on another machine that are looked at in bad moments: while they are submitted, by two at once, after a power cut over
 there, when their machine cannot be reached any more or has forgotten them."""
 
+import json
 import os
 import re
 import shutil
@@ -10,8 +11,9 @@ import threading
 import pytest
 
 from e2e.harness import wait_until
+from e2e.journal_py import record_bytes, segment_header
 from hosts.link import Proxy
-from hosts.ssh_runs import SLEEPER, waiter
+from hosts.ssh_runs import SLEEPER, SshRuns, waiter
 
 pytestmark = pytest.mark.planned_skip("needs root and openssh-server")
 
@@ -200,6 +202,50 @@ def test_of_two_clients_that_look_after_a_restart_one_starts_it_again(far):
         assert len(far.runners()) == 1 and len(far.far_runs()) == 2
     far.tenon.cleanup()
     far.user.kill_processes()
+
+
+def test_a_segment_that_appears_while_a_run_goes_on_is_copied_and_told(far):
+    folder = far.attached(waiter(far.user.home / "go"))
+    started = far.start(folder)
+    started.wait_for("begin")
+    run_id = far.last(folder)["run_id"]
+    (there,) = far.far_runs()
+    key = json.loads((there / "spec.json").read_text())["key"]
+    rank = segment_header(key, "rank-1") + record_bytes(1, "output", b"\x01of another rank\n")
+    far.user.write(str(there.relative_to(far.user.home) / "rank-1.tj"), rank)
+    started.wait_for("of another rank")
+    far.user.write("go", "")
+    assert started.wait(60).code == 0
+    here = far.tenon.home / "runs" / run_id
+    assert (here / "rank-1.tj").read_bytes() == rank
+    assert json.loads((here / "fetched").read_text())["rank-1"] == len(rank)
+    logs = far.tenon.run("logs", run_id, cwd=folder).ok().out
+    assert "of another rank" in logs and "end" in logs
+
+
+def test_ps_asks_all_machines_at_once_and_a_silent_one_delays_nobody(far_on, sshd):
+    with Proxy(sshd.port) as link:
+        silent = far_on(sshd, port=link.port)
+        folder = silent.attached(SLEEPER)
+        quick = SshRuns(sshd, sshd.user(), silent.tenon, silent.scratch)
+        quick.attach(folder, name="quick").ok()
+        going = silent.submit(folder, "-a", "main.py").ok().out.strip()
+        quick.user.write("go", "")
+        (folder / "main.py").write_text(waiter(quick.user.home / "go"))
+        ended = quick.submit(folder, "-a", "main.py", name="quick").ok().out.strip()
+        wait_until(lambda: not quick.runners(), 60, "the end of the quick machine's run")
+        link.silent = True
+        # A silent machine is given up after a minute, which is not waited for.
+        shown = silent.tenon.run("ps", cwd=folder, timeout=45).ok()
+        assert going in shown.out and ended not in shown.out, repr(shown)
+        assert "has not answered for" in shown.err and "far (" in shown.err and "quick (" not in shown.err, repr(shown)
+        assert silent.tenon.json("show", ended, "-o", "json", cwd=folder)["status"] == "Completed"
+        link.silent = False
+        link.cut()
+        again = silent.tenon.run("ps", cwd=folder, timeout=60).ok()
+        assert going in again.out and "has not answered" not in again.err, repr(again)
+        silent.tenon.run("cancel", going, "--grace", "1s", cwd=folder, timeout=60).ok()
+        quick.cleanup()
 
 
 def test_a_download_goes_and_looks_first(far, tmp_path):
