@@ -26,6 +26,8 @@ class LaunchWorld {
   virtual StartRequest Request() = 0;
   // Whoever runs the run is gone without a word.
   virtual void Vanish(const std::string& run_id) = 0;
+  // Called while an end is waited for: what is made of data does now what it was asked to.
+  virtual void GoOn(const std::string& /*run_id*/) {}
 };
 
 struct LaunchParam {
@@ -44,6 +46,7 @@ class LaunchContract : public testing::TestWithParam<LaunchParam> {
   run::Recovered AwaitEnd(const run::LaunchHandle& handle) {
     const int64_t deadline = SystemClock().MonotonicUs() + 60'000'000;
     for (;;) {
+      world_->GoOn(id_);
       auto found = launch_.Recover(id_, handle);
       EXPECT_TRUE(found.ok()) << (found.ok() ? "" : found.error().message);
       const bool late = SystemClock().MonotonicUs() > deadline;

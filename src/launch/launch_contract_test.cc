@@ -34,6 +34,11 @@ class FakeWorld : public LaunchWorld {
   Launch& launch() override { return launch_; }
   StartRequest Request() override { return RequestFor(std::string(64, '0')); }
   void Vanish(const std::string& run_id) override { launch_.KillRunner(run_id); }
+  void GoOn(const std::string& run_id) override {
+    if (launch_.StateOf(run_id) == run::State::kCancelRequested) {
+      launch_.SetState(run_id, run::State::kCanceled);
+    }
+  }
 
  private:
   FakeLaunch launch_;
