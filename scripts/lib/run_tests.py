@@ -225,9 +225,12 @@ def ordinary_steps():
     return steps
 
 
-def deep_fuzz_seconds(target):
-    """What reads the words of a host, which may be hostile, gets ten minutes."""
-    return int(os.environ.get("TENON_FUZZ_SECONDS") or (600 if target in FUZZ_LIMITS else 60))
+def deep_fuzzers():
+    """{target: seconds}: what reads the words of a host, which may be hostile, gets ten minutes. Of the others
+    those that the ordinary tests leave out."""
+    seconds = int(os.environ.get("TENON_FUZZ_SECONDS") or 0)
+    wanted = {name: seconds or 600 for name in FUZZ_LIMITS}
+    return wanted | {name: seconds or 60 for name in fuzzers() if name not in quick_fuzzers()}
 
 
 def deep_steps():
@@ -240,15 +243,15 @@ def deep_steps():
         Step("clang-tidy", clang_tidy),
         Step("unit-tsan", unit("tsan"), ("build-tsan",)),
         Step("build-release", build("release"), slots=CORES),
-        Step("build-fuzz", build("fuzz", "fuzzers"), slots=CORES),
+        Step("build-fuzz", build("fuzz", *deep_fuzzers()), slots=CORES),
     ]
-    # The ordinary tests have passed in the fresh root; here only the long forms.
+    # The ordinary tests, every other fuzz target among them, have passed in the fresh root; here only the long forms.
     for folder in ("e2e", "shim"):
         name = f"{folder}-deep"
         steps.append(Step(name, pytest(name, folder, deep=True, only=("-m", "deep or longer"), limit=7200),
                           ("build-release",)))
-    for target in fuzzers():
-        steps.append(Step(target, fuzz(target, deep_fuzz_seconds(target)), ("build-fuzz",)))
+    for target, seconds in deep_fuzzers().items():
+        steps.append(Step(target, fuzz(target, seconds), ("build-fuzz",)))
     return steps
 
 

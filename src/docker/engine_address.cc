@@ -126,7 +126,8 @@ Error ExplainDial(const std::string& socket, Error error) {
           .WithHint(
               "add yourself to the group docker (`sudo usermod -aG docker $USER`, then log in "
               "again), or use rootless Docker or Podman" +
-              (error.hint.empty() ? "" : "; " + error.hint));
+              (error.hint.empty() ? "" : "; " + error.hint))
+          .WithReason(error.reason);
     case ErrorKind::kNotFound:
       return NotFound("there is no container engine at " + socket)
           .WithHint(std::string(kHowToGetOne));

@@ -311,8 +311,8 @@ def test_folders_that_are_no_runs_are_no_rows(homes):
 
 def test_more_segments_than_any_run_has(homes):
     key = Journal(homes.folder() / "host.tj").run_key
-    for i in range(100):
-        name = f"near-client{i:03}"
+    for i in range(1100):
+        name = f"near-client{i:04}"
         (homes.folder() / f"{name}.tj").write_bytes(segment_header(key, name))
     homes.forget()
     check_unreadable(homes, check_others(homes))

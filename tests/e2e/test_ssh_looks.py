@@ -210,7 +210,7 @@ def test_a_segment_that_appears_while_a_run_goes_on_is_copied_and_told(far):
     started.wait_for("begin")
     run_id = far.last(folder)["run_id"]
     (there,) = far.far_runs()
-    key = json.loads((there / "spec.json").read_text())["key"]
+    key = json.loads((there / "spec.json").read_text())["spec"]["key"]
     rank = segment_header(key, "rank-1") + record_bytes(1, "output", b"\x01of another rank\n")
     far.user.write(str(there.relative_to(far.user.home) / "rank-1.tj"), rank)
     started.wait_for("of another rank")
