@@ -87,13 +87,16 @@ class QueuedReporter : public Reporter {
 };
 
 // What ssh wants to know is asked one by one, and not after the caller has gone on.
-auto InTurn(std::shared_ptr<Told> told,
+auto InTurn(std::shared_ptr<Told> told, const Clock& clock,
             std::function<std::optional<std::string>(const std::string&)> ask) {
-  return [told = std::move(told),
+  return [told = std::move(told), &clock,
           ask = std::move(ask)](const std::string& prompt) -> std::optional<std::string> {
     const auto count = [&](int change) {
       const std::lock_guard<std::mutex> lock(told->mutex);
       told->asking += change;
+      // While the user thinks no machine is silent.
+      const int64_t now_us = clock.MonotonicUs();
+      for (Told::OfMachine& machine : told->machines) machine.heard_us = now_us;
       told->changed.notify_one();
       return !told->abandoned;
     };
@@ -169,7 +172,7 @@ void AskMachines(Context& context, const std::vector<RunsOfMachine>& machines, L
   for (const RunsOfMachine& machine : machines) told->machines.push_back({machine.host, begin_us});
   for (size_t i = 0; i < machines.size(); ++i) {
     std::shared_ptr<Context> own = context.make_another();
-    if (context.ask_user) own->ask_user = InTurn(told, context.ask_user);
+    if (context.ask_user) own->ask_user = InTurn(told, *own->clock, context.ask_user);
     ++threads_left;
     std::thread([told, own = std::move(own), machine = machines[i], i, look]() mutable {
       AskOne(*own, machine, i, look, *told);

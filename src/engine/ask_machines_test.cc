@@ -74,7 +74,7 @@ TEST(AskMachinesTest, ASilentMachineIsNamedAndTheOthersAreTold) {
         if (run == "s1") answered.wait();
         reporter.OnNotice({run::Level::kInfo, run, ""});
       },
-      listener, /*patience_us=*/200'000);
+      listener, /*patience_us=*/2'000'000);
   EXPECT_TRUE(IsAskingStill());
   EXPECT_TRUE(Contains(listener.notices, "q1"));
   ASSERT_EQ(listener.notices.size(), 2u);
@@ -98,7 +98,7 @@ TEST(AskMachinesTest, SignsOfLifeKeepPatienceUp) {
         }
         reporter.OnNotice({run::Level::kInfo, "done", ""});
       },
-      listener, /*patience_us=*/1'500'000);
+      listener, /*patience_us=*/1'800'000);
   EXPECT_EQ(listener.notices, std::vector<std::string>{"done"});
   AwaitNobody();
 }
@@ -108,7 +108,7 @@ TEST(AskMachinesTest, TheUserIsAskedOneThingAtATimeAndIsWaitedFor) {
   int open = 0, most = 0, asked = 0;
   context->ask_user = [&](const std::string&) -> std::optional<std::string> {
     most = std::max(most, ++open);
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1200));
     --open;
     ++asked;
     return "secret";
@@ -120,7 +120,7 @@ TEST(AskMachinesTest, TheUserIsAskedOneThingAtATimeAndIsWaitedFor) {
         const auto answer = own.ask_user("Password: ");
         reporter.OnNotice({run::Level::kInfo, run + " " + answer.value_or("nothing"), ""});
       },
-      listener, /*patience_us=*/100'000);
+      listener, /*patience_us=*/1'000'000);
   EXPECT_EQ(most, 1);
   EXPECT_EQ(asked, 3);
   for (const char* run : {"a1 secret", "b1 secret", "c1 secret"}) {

@@ -269,7 +269,12 @@ class Follower {
       }
       if (patience_.Stopped()) break;
       if (grew || others_grew) continue;
-      if (!options_.wait && feed_->CaughtUp()) break;
+      if (!options_.wait && feed_->CaughtUp()) {
+        // Segments may have come with the last of it.
+        TENON_TRY(const bool more, ReadOthers(/*look=*/true));
+        if (!more) break;
+        continue;
+      }
       TENON_TRY_VOID(Wait());
     }
     Followed followed{end_, options_.after};
@@ -313,9 +318,9 @@ class Follower {
     return found != tails_.end() ? *found : AddTail(std::string(segment));
   }
 
-  // A piece of each segment but the host's. Which there are is looked up now and then, and, when
-  // the end is known, until there is nothing more.
-  Result<bool> ReadOthers() {
+  // A piece of each segment but the host's. Which there are is looked up now and then, at once with
+  // `look`, and, when the end is known, until there is nothing more.
+  Result<bool> ReadOthers(bool look = false) {
     bool grew = false;
     for (size_t i = 1; i < tails_.size(); ++i) {
       std::optional<run::End> not_here;
@@ -323,7 +328,7 @@ class Follower {
       grew = grew || more;
     }
     const int64_t now = context_.clock->MonotonicUs();
-    if (now - listed_us_ < kWaitUs && (grew || !end_)) return grew;
+    if (!look && now - listed_us_ < kWaitUs && (grew || !end_)) return grew;
     listed_us_ = now;
     const size_t before = tails_.size();
     for (const auto& name : journal::FarSegments(run::RunFolder(context_.home, run_id_))) {
@@ -447,8 +452,8 @@ class Follower {
   Reporter& reporter_;
   std::unique_ptr<RunFeed> feed_;
   Patience patience_;
-  std::deque<Tail> tails_;  // the host's first
-  int64_t listed_us_ = 0;   // when the run's folder was last looked at for segments
+  std::deque<Tail> tails_;             // the host's first
+  int64_t listed_us_ = INT64_MIN / 2;  // when the run's folder was last looked at for segments
   std::optional<run::End> end_;
   bool ended_ = false;   // without one
   std::string waiting_;  // for what, as the launch said last

@@ -238,11 +238,13 @@ TEST_F(MachineTest, ASegmentThatAppearsLateIsFollowedToo) {
     return WriteThere(request.spec, {run::RunnerStarted{}});
   };
   const std::string id = MustSubmit();
+  const run::RunSpec& spec = launch_.starts[0].spec;
+  ASSERT_TRUE(WriteThere(spec, {run::Output{run::Stream::kStdout, "first\n"}}, "rank-0").ok());
   FollowOptions now;
   now.wait = false;
   auto followed = Follow(context_, id, now, hearing_);
   ASSERT_TRUE(followed.ok());
-  const run::RunSpec& spec = launch_.starts[0].spec;
+  EXPECT_EQ(hearing_.of["rank-0"], "first\n");
   ASSERT_TRUE(WriteThere(spec, {run::Output{run::Stream::kStdout, "late\n"}}, "rank-7").ok());
   ASSERT_TRUE(WriteThere(spec, {EndAs(run::State::kCompleted)}).ok());
   FollowOptions on;
