@@ -159,8 +159,8 @@ std::optional<std::vector<std::string>> SilentOnes(const Told& told, int64_t now
 
 bool IsAskingStill() { return threads_left.load() > 0; }
 
-void AskMachines(Context& context, const std::vector<RunsOfMachine>& machines, LookAtRun look,
-                 Reporter& reporter, int64_t patience_us) {
+void AskMachines(Context& context, const std::vector<RunsOfMachine>& machines,
+                 const LookAtRun& look, Reporter& reporter, int64_t patience_us) {
   if (!context.make_another) {
     for (const RunsOfMachine& machine : machines) {
       for (const std::string& run : machine.runs) look(context, run, reporter);

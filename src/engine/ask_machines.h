@@ -33,8 +33,9 @@ inline constexpr int64_t kMachinePatienceUs = 5'000'000;
 //
 // The threads of machines that were not waited for go on until their machine answers or is given
 // up, a minute at most: what they find is recorded, and told to nobody.
-void AskMachines(Context& context, const std::vector<RunsOfMachine>& machines, LookAtRun look,
-                 Reporter& reporter, int64_t patience_us = kMachinePatienceUs);
+void AskMachines(Context& context, const std::vector<RunsOfMachine>& machines,
+                 const LookAtRun& look, Reporter& reporter,
+                 int64_t patience_us = kMachinePatienceUs);
 
 // Whether such threads are left. A program that ends has to do so without the destructors of what
 // they use (_exit).

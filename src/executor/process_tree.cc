@@ -43,7 +43,7 @@ using Table = std::map<pid_t, Seen>;
 // does. What is to be read of it then is read of that thread. "": nothing of it lives.
 std::string LivingThread(const std::string& folder) {
   for (const std::string& thread : ListDir(folder + "/task").value_or({})) {
-    const std::string path = folder + "/task/" + thread;
+    std::string path = folder + "/task/" + thread;
     auto text = ReadFile(path + "/stat", 65536);
     if (!text.ok()) continue;
     const size_t bracket = text->rfind(") ");

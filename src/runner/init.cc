@@ -46,7 +46,7 @@ class Inside {
         loop_(loop),
         script_(
             loop, recorder, syncer, executor_, job_.leftover_grace_us,
-            [this](ScriptRun::Over over) { OnOver(std::move(over)); }, SystemClock()) {}
+            [this](const ScriptRun::Over& over) { OnOver(over); }, SystemClock()) {}
 
   // The exit code.
   int Run() {

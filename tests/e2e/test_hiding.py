@@ -125,6 +125,7 @@ def test_a_daemon_whose_first_thread_has_ended_is_found_after_the_runners_death(
     give_to_user(runner.scratch)
     run.start()
     daemon = read_pid(note)
+    run.wait_for_output(b"up\n")  # written after the runner's death it would end the script
     try:
         kill_runner(run)
         if verb == "recover":
@@ -159,6 +160,7 @@ def test_a_process_that_lowers_its_limits_is_told_of_where_nothing_else_leads_to
     give_to_user(runner.scratch)
     run.start()
     daemon = read_pid(note)
+    run.wait_for_output(b"up\n")
     try:
         kill_runner(run)
         run.ask("recover")
