@@ -24,8 +24,8 @@ std::atomic<int> threads_left{0};
 // What the threads of one call tell. Whoever is last keeps it alive.
 struct Told {
   struct OfMachine {
-    std::string host;
-    int64_t heard_us = 0;  // when it gave its last sign of life
+    std::string host, run;  // one of its runs
+    int64_t heard_us = 0;   // when it gave its last sign of life
     bool done = false;
   };
 
@@ -132,25 +132,24 @@ void AskOne(Context& context, const RunsOfMachine& machine, size_t index, const 
   }
 }
 
-void TellOfSilent(const Context& context, const std::vector<std::string>& hosts,
+void TellOfSilent(const Context& context, const std::vector<Told::OfMachine>& machines,
                   int64_t patience_us, Reporter& reporter) {
-  for (const std::string& host : hosts) {
+  for (const Told::OfMachine& machine : machines) {
     reporter.OnNotice({run::Level::kWarning,
-                       NameOf(context, host) + " has not answered for " +
-                           HumanDuration(patience_us) +
-                           "; what is shown of its runs was last heard from it",
-                       "`tenon status RUN` waits longer"});
+                       NameOf(context, machine.host) + " has not answered for " +
+                           HumanDuration(patience_us) + "; its runs are shown as last heard",
+                       "`tenon status " + machine.run + "` waits longer"});
   }
 }
 
 // The machines that have given no sign of life for so long; nullopt: some are still waited for.
-std::optional<std::vector<std::string>> SilentOnes(const Told& told, int64_t now_us,
-                                                   int64_t patience_us) {
-  std::vector<std::string> silent;
+std::optional<std::vector<Told::OfMachine>> SilentOnes(const Told& told, int64_t now_us,
+                                                       int64_t patience_us) {
+  std::vector<Told::OfMachine> silent;
   for (const Told::OfMachine& machine : told.machines) {
     if (machine.done) continue;
     if (told.asking > 0 || now_us - machine.heard_us < patience_us) return std::nullopt;
-    silent.push_back(machine.host);
+    silent.push_back(machine);
   }
   return silent;
 }
@@ -169,7 +168,9 @@ void AskMachines(Context& context, const std::vector<RunsOfMachine>& machines,
   }
   const auto told = std::make_shared<Told>();
   const int64_t begin_us = context.clock->MonotonicUs();
-  for (const RunsOfMachine& machine : machines) told->machines.push_back({machine.host, begin_us});
+  for (const RunsOfMachine& machine : machines) {
+    told->machines.push_back({machine.host, machine.runs.front(), begin_us});
+  }
   for (size_t i = 0; i < machines.size(); ++i) {
     std::shared_ptr<Context> own = context.make_another();
     if (context.ask_user) own->ask_user = InTurn(told, *own->clock, context.ask_user);

@@ -13,7 +13,7 @@
 
 namespace tenon::engine {
 
-// Runs of one machine (engine/hosts.h: its id).
+// Runs of one machine (engine/hosts.h: its id), one at least.
 struct RunsOfMachine {
   std::string host;
   std::vector<std::string> runs;

@@ -30,7 +30,7 @@ class FarFiles : public MachineFiles {
                          Reporter& reporter) override;
 
  private:
-  // One try. `refused`: another one would not help.
+  // One try.
   Result<Moved> GetOnce(const std::string& shared, const std::string& name, const std::string& to,
                         Reporter& reporter);
 

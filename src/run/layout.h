@@ -33,6 +33,9 @@
 //     near-<client>.tj           near segment
 //     host.tj                    the runner's segment (of other hosts: a copy as far as heard)
 //     script.tj                  the segment of the init in a container: output, metrics, exit
+//     rank-<K>.tj, sampler-<name>.tj
+//                                those of one of several processes, and of what was measured
+//                                (run/segment.h)
 //     spec.json                  what the runner was asked to do
 //     cancel.json                a request to stop, until the runner has recorded it
 //     metrics, work              links to those below
