@@ -108,6 +108,7 @@ Result<run::EnvironmentsAnswer> RemoveEnvironments(Context& context, std::vector
 Result<PreparedEnvironment> PrepareEnvironment(Context& context, SubmitRequest request,
                                                const std::atomic<bool>* stop, Reporter& reporter) {
   request.spec.only_prepare = true;
+  request.spec.prepare_environment = true;
   request.spec.tracked = false;
   request.spec.script.clear();
   request.spec.arguments.clear();

@@ -141,10 +141,11 @@ bool Belongs(Table& table, pid_t pid, const TreeQuery& query) {
   Seen& seen = found->second;
   if (seen.belongs) return *seen.belongs;
   seen.belongs = false;  // ends a circle, which a table read over time could have
+  const bool marked = seen.mark == Mark::kOurs && !query.descendants_only;
   bool belongs =
-      seen.mark != Mark::kForeign && (seen.mark == Mark::kOurs || seen.in_cgroup ||
-                                      (query.supervisor > 0 && seen.parent == query.supervisor) ||
-                                      Belongs(table, seen.parent, query));
+      seen.mark != Mark::kForeign &&
+      (marked || seen.in_cgroup || (query.supervisor > 0 && seen.parent == query.supervisor) ||
+       Belongs(table, seen.parent, query));
   return *(seen.belongs = belongs);
 }
 

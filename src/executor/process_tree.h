@@ -33,6 +33,7 @@ struct TreeQuery {
   pid_t supervisor = 0;           // its descendants belong to the run, itself not; 0 = it is dead
   uint64_t not_before_ticks = 0;  // start time of the supervisor: nothing of the run is older
   bool marked = false;            // every process of the run has been given its mark
+  bool descendants_only = false;  // of the supervisor: it has started one of several parts of a run
   std::string proc = "/proc";     // tests only
 };
 

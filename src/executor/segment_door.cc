@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "executor/sized_text.h"
 
 namespace tenon::executor {
 namespace {
@@ -90,7 +92,7 @@ Result<SegmentDoor> SegmentDoor::Open(const std::string& folder) {
   UniqueFd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener.valid()) return FromErrno(kGiving, errno);
   if (::bind(listener.get(), address.get(), sizeof address.name) != 0 ||
-      ::listen(listener.get(), 1) != 0) {
+      ::listen(listener.get(), SOMAXCONN) != 0) {
     return FromErrno(std::string(kGiving) + ", listening at " + path, errno);
   }
   return SegmentDoor(path, std::move(listener));
@@ -117,14 +119,49 @@ Result<bool> SegmentDoor::Give(const std::string& segment, int other_end, int li
   }
 }
 
-Result<UniqueFd> TakeSegment(const std::string& folder) {
+void SegmentDoor::Serve(const std::function<Result<Given>(const std::string& name)>& find) {
+  for (;;) {
+    const UniqueFd asking(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!asking.valid()) return;
+    const timeval limit{1, 0};
+    (void)::setsockopt(asking.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    (void)::setsockopt(asking.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    const auto name = ReadSized(asking.get());
+    if (!name.ok()) continue;
+    const auto given = find(*name);
+    if (!given.ok()) continue;
+    const auto file = OpenFile(given->segment, O_RDWR | O_CREAT, 0600);
+    if (!file.ok() || !SendFd(asking.get(), file->get()).ok()) continue;
+    (void)WriteSized(asking.get(), given->job).ok();
+  }
+}
+
+namespace {
+
+Result<UniqueFd> Knock(const std::string& folder) {
   TENON_TRY(Address address, AddressIn(folder));
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket.valid()) return FromErrno(kTaking, errno);
   while (::connect(socket.get(), address.get(), sizeof address.name) != 0) {
     if (errno != EINTR) return FromErrno(kTaking, errno);
   }
+  return socket;
+}
+
+}  // namespace
+
+Result<UniqueFd> TakeSegment(const std::string& folder) {
+  TENON_TRY(const UniqueFd socket, Knock(folder));
   return ReceiveFd(socket.get());
+}
+
+Result<Taken> TakeNamed(const std::string& folder, const std::string& name) {
+  TENON_TRY(const UniqueFd socket, Knock(folder));
+  TENON_TRY_VOID(WriteSized(socket.get(), name));
+  Taken taken;
+  TENON_TRY(taken.segment, ReceiveFd(socket.get()));
+  TENON_TRY(taken.job, ReadSized(socket.get()));
+  return taken;
 }
 
 }  // namespace tenon::executor

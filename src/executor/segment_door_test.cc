@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/temp_folder.h"
@@ -77,6 +79,49 @@ TEST_F(SegmentDoorTest, AClosedDoorIsAnErrorAndASecondOneOpens) {
   }
   EXPECT_FALSE(TakeSegment(folder_).ok());
   EXPECT_TRUE(SegmentDoor::Open(folder_).ok());
+}
+
+TEST_F(SegmentDoorTest, EachOfManyGetsTheSegmentAndTheWordsOfItsName) {
+  auto door = SegmentDoor::Open(folder_);
+  ASSERT_TRUE(door.ok()) << door.error().message;
+  Result<Taken> taken[] = {Unavailable("not yet"), Unavailable("not yet"), Unavailable("not yet")};
+  std::vector<std::thread> askers;
+  for (int i = 0; i < 3; ++i) {
+    askers.emplace_back([&, i] { taken[i] = TakeNamed(folder_, "rank-" + std::to_string(i)); });
+  }
+  int served = 0;
+  while (served < 3) {
+    pollfd ready{door->fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&ready, 1, 60'000), 1);
+    door->Serve([&](const std::string& name) -> Result<SegmentDoor::Given> {
+      ++served;
+      if (name == "rank-2") return NotFound("nobody");
+      return SegmentDoor::Given{temp_ / name, "job of " + name};
+    });
+  }
+  for (std::thread& asker : askers) asker.join();
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(taken[i].ok()) << taken[i].error().message;
+    EXPECT_EQ(taken[i]->job, "job of rank-" + std::to_string(i));
+    EXPECT_EQ(::pwrite(taken[i]->segment.get(), &i, sizeof i, 0), ssize_t{sizeof i});
+    EXPECT_TRUE(Exists(temp_ / ("rank-" + std::to_string(i))));
+  }
+  EXPECT_FALSE(taken[2].ok());
+}
+
+TEST_F(SegmentDoorTest, OneWhoAsksForNothingKeepsNobodyWaiting) {
+  auto door = SegmentDoor::Open(folder_);
+  ASSERT_TRUE(door.ok());
+  const auto nothing = [](const std::string&) -> Result<SegmentDoor::Given> {
+    ADD_FAILURE() << "no name was said";
+    return NotFound("");
+  };
+  door->Serve(nothing);  // nobody is there
+  std::thread silent([&] { EXPECT_FALSE(TakeSegment(folder_).ok()); });
+  pollfd ready{door->fd(), POLLIN, 0};
+  ASSERT_EQ(::poll(&ready, 1, 60'000), 1);
+  door->Serve(nothing);
+  silent.join();
 }
 
 }  // namespace

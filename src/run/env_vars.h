@@ -26,7 +26,8 @@ inline constexpr const char* kTestMachineRoot = "TENON_TEST_MACHINE_ROOT";      
 // Set for the script.
 inline constexpr const char* kRunKey = "TENON_RUN_KEY";  // UUID; marks every process of the run
 inline constexpr const char* kRunId = "TENON_RUN_ID";
-inline constexpr const char* kMetricsDir = "TENON_METRICS_DIR";          // where the shim writes
+inline constexpr const char* kMetricsDir = "TENON_METRICS_DIR";  // where the shim writes
+inline constexpr const char* kRankDoor = "TENON_RANK_DOOR";  // for `rank` alone, taken out by it
 inline constexpr const char* kOutputsDir = "TENON_OUTPUTS_DIR";          // outputs/ of the run
 inline constexpr const char* kShare = "AZUREML_NATIVE_SHARE_DIRECTORY";  // ends with a slash
 inline constexpr const char* kPythonPath = "PYTHONPATH";        // the shim's folder is put first

@@ -44,9 +44,10 @@
 //   dial PATH           joins its standard streams to a Unix socket; no first line
 //   login SHELL TEXT    becomes that shell as a login starts it, with `-c TEXT`; no first line
 //
-// Two more are for runners alone, as the first process of a container: `init` starts the script,
-// `build` makes an environment. They are told what to do as "<length>\n<JSON>", and print no first
-// line.
+// Three more are for runners alone and print no first line. As the first process of a container,
+// `init` starts the script and `build` makes an environment; they are told what to do as
+// "<length>\n<JSON>". `rank -- PROGRAM...` starts one of several processes of a run, whose launcher
+// has called it; it is told what to do through the socket in TENON_RANK_DOOR.
 #ifndef TENON_RUN_VERBS_H_
 #define TENON_RUN_VERBS_H_
 
@@ -73,6 +74,7 @@ inline constexpr const char* kVerbVersion = "version";
 inline constexpr const char* kVerbExec = "exec";
 inline constexpr const char* kVerbInit = "init";
 inline constexpr const char* kVerbBuild = "build";
+inline constexpr const char* kVerbRank = "rank";
 inline constexpr const char* kVerbServe = "serve";
 inline constexpr const char* kVerbProbe = "probe";
 inline constexpr const char* kVerbHosted = "hosted";

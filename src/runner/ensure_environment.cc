@@ -38,7 +38,7 @@ class Ensure {
     if (!spec_.refresh_environment) {
       TENON_TRY(record, FindAndMark());
     }
-    const bool may_make = spec_.prepare_environment || spec_.only_prepare;
+    const bool may_make = spec_.prepare_environment;
     bool reused = record.has_value();
     if (!record && !may_make && !kind_.adopt) return NotPrepared(spec_);
     if (!record) {

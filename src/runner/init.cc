@@ -8,172 +8,78 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <memory>
-#include <optional>
 
 #include "base/file.h"
-#include "base/mask.h"
-#include "base/poll_loop.h"
 #include "base/text.h"
-#include "executor/cgroup.h"
-#include "executor/process_executor.h"
+#include "executor/process_script.h"
 #include "executor/segment_door.h"
 #include "executor/sized_text.h"
-#include "journal/writer.h"
 #include "run/layout.h"
 #include "run/members.h"
 #include "runner/credentials_json.h"
 #include "runner/prepare.h"
-#include "runner/recorder.h"
-#include "runner/script_run.h"
-#include "runner/syncer.h"
+#include "runner/record_script.h"
 
 namespace tenon::runner {
 namespace {
 
 constexpr int kNotStartedCode = 125;
-constexpr int64_t kTickUs = 200'000;
-// Who asks us to stop also ends us when he has had enough of waiting.
-constexpr int64_t kNoGraceLimitUs = int64_t{3600} * 24 * 365 * 1'000'000;
 
-// The script's life inside the container.
-class Inside {
- public:
-  Inside(InitJob job, Recorder& recorder, Syncer& syncer, PollLoop& loop)
-      : job_(std::move(job)),
-        recorder_(recorder),
-        syncer_(syncer),
-        loop_(loop),
-        script_(
-            loop, recorder, syncer, executor_, job_.leftover_grace_us,
-            [this](const ScriptRun::Over& over) { OnOver(over); }, SystemClock()) {}
+Result<std::string> FindInterpreter(const InitJob& job, const Environment& env,
+                                    Recorder& recorder) {
+  std::vector<run::Notice> notices;
+  auto found = FindPython(job.interpreter, env, job.work, &notices);
+  for (run::Notice& notice : notices) recorder.Append(std::move(notice));
+  if (found.ok()) return found;
+  const bool shell = job.interpreter == "sh";
+  return NotFound("the image " + job.image + " has no program `" + job.interpreter + "`")
+      .WithHint(shell ? "a script ending in .sh is run with sh: take an image that has one"
+                      : "take an image that has Python, or ask for one in the conda file: "
+                        "`- python=3.11`");
+}
 
-  // The exit code.
-  int Run() {
-    if (auto started = Start(); !started.ok()) return NotStarted(started.error());
-    Tick();
-    loop_.Run();
-    return code_;
+Result<executor::ProcessRequest> WhatToStart(const InitJob& job, Recorder& recorder) {
+  SettleUser("/", job.user, job.user_name, job.home);
+  if (job.own_work && ::chown(job.work.c_str(), job.user.uid, job.user.gid) != 0) {
+    return FromErrno("giving " + job.work + " to the user", errno);
   }
-  void OnSignal(int signal) {
-    if (signal == SIGCHLD) return script_.Look();
-    script_.AskToStop(kNoGraceLimitUs);
-  }
-
- private:
-  Status Start() {
-    SettleUser("/", job_.user, job_.user_name, job_.home);
-    if (job_.own_work && ::chown(job_.work.c_str(), job_.user.uid, job_.user.gid) != 0) {
-      return FromErrno("giving " + job_.work + " to the user", errno);
-    }
-    executor::ExecRequest request;
-    request.cwd = job_.work;
-    request.env = CurrentEnvironment();
-    for (const auto& [name, value] : job_.environment) request.env[name] = value;
-    std::string& python_path = request.env["PYTHONPATH"];
-    python_path = python_path.empty() ? job_.shim : job_.shim + ":" + python_path;
-    request.run_key = job_.run_key;
-    if (job_.user.uid != ::geteuid() || job_.user.gid != ::getegid()) request.user = job_.user;
-    TENON_TRY(std::string program, FindInterpreter(request.env));
-    request.argv = {program, job_.script};
-    request.argv.insert(request.argv.end(), job_.arguments.begin(), job_.arguments.end());
-    TENON_TRY_VOID(script_.Start(std::move(request), job_.metrics));
-    syncer_.SyncNow([](const Status&) {});
-    return {};
-  }
-
-  Result<std::string> FindInterpreter(const Environment& env) {
-    std::vector<run::Notice> notices;
-    auto found = FindPython(job_.interpreter, env, job_.work, &notices);
-    for (run::Notice& notice : notices) recorder_.Append(std::move(notice));
-    if (found.ok()) return found;
-    const bool shell = job_.interpreter == "sh";
-    return NotFound("the image " + job_.image + " has no program `" + job_.interpreter + "`")
-        .WithHint(shell ? "a script ending in .sh is run with sh: take an image that has one"
-                        : "take an image that has Python, or ask for one in the conda file: "
-                          "`- python=3.11`");
-  }
-
-  int NotStarted(const Error& error) {
-    if (!error.hint.empty()) {
-      recorder_.Append(run::Notice{run::Level::kError, error.message, error.hint});
-    }
-    run::ScriptEnded ended;
-    ended.exit_code = kNotStartedCode;
-    ended.problem = error.message;
-    recorder_.AppendLast(std::move(ended));
-    (void)recorder_.writer().Sync().ok();
-    return code_ = kNotStartedCode;
-  }
-
-  void Tick() {
-    script_.Pump();
-    loop_.AddTimer(kTickUs, [this] { Tick(); });
-  }
-
-  void OnOver(const ScriptRun::Over& over) {
-    const executor::GroupMemory memory = executor::OwnGroupMemory();
-    run::ScriptEnded ended;
-    ended.exit_code = over.exit.status.code;
-    ended.signal = over.exit.status.signal;
-    ended.out_of_memory = over.exit.out_of_memory || memory.out_of_memory;
-    ended.peak_rss_bytes = memory.out_of_memory && memory.peak_bytes > 0 ? memory.peak_bytes
-                                                                         : over.exit.peak_rss_bytes;
-    ended.start_us = over.start_wall_us;
-    ended.duration_us = over.duration_us;
-    ended.leftovers = over.leftovers;
-    (void)recorder_.CheckSegment();
-    recorder_.AppendLast(std::move(ended));
-    (void)recorder_.writer().Sync().ok();
-    code_ = over.exit.status.AsShell();
-    loop_.Stop();
-  }
-
-  InitJob job_;
-  Recorder& recorder_;
-  Syncer& syncer_;
-  PollLoop& loop_;
-  executor::ProcessExecutor executor_;
-  ScriptRun script_;
-  int code_ = kNotStartedCode;
-};
+  executor::ProcessRequest request;
+  request.cwd = job.work;
+  request.env = CurrentEnvironment();
+  for (const auto& [name, value] : job.environment) request.env[name] = value;
+  std::string& python_path = request.env["PYTHONPATH"];
+  python_path = python_path.empty() ? job.shim : job.shim + ":" + python_path;
+  if (job.user.uid != ::geteuid() || job.user.gid != ::getegid()) request.user = job.user;
+  TENON_TRY(std::string program, FindInterpreter(job, request.env, recorder));
+  request.argv = {std::move(program), job.script};
+  request.argv.insert(request.argv.end(), job.arguments.begin(), job.arguments.end());
+  return request;
+}
 
 Result<int> Init() {
   // What we hold open and what we were told is not the script's to look at, even if it is root.
   (void)::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   TENON_TRY(std::string text, executor::ReadSized(STDIN_FILENO));
-  TENON_TRY(InitJob job, InitJob::FromText(text));
+  TENON_TRY(const InitJob job, InitJob::FromText(text));
   text.assign(text.size(), '\0');
   TENON_TRY(UniqueFd null, OpenFile("/dev/null", O_RDONLY));
   if (::dup2(null.get(), STDIN_FILENO) < 0) return FromErrno("closing standard input", errno);
-  const bool keep_on_fail = job.keep_on_fail;
-  journal::Writer::Options options;
   TENON_TRY(UniqueFd segment, executor::TakeSegment(job.door));
-  options.path = "/proc/self/fd/" + std::to_string(segment.get());
-  options.run_key = job.run_key;
-  options.segment = run::kScriptSegment;
-  options.reserve = true;
-  options.reserve_beside = false;  // there is no folder of ours to put it in
-  TENON_TRY(journal::Writer writer, journal::Writer::Open(options));
-  segment.Reset();  // the writer has it open for itself
-  PollLoop loop;
-  Inside* inside = nullptr;
-  TENON_TRY_VOID(loop.HandleSignals({SIGCHLD, SIGTERM, SIGINT},
-                                    [&](int signal) { inside->OnSignal(signal); }));
-  int code = kNotStartedCode;
-  {
-    Recorder recorder(std::move(writer), job.secrets, "/dev/null");
-    Syncer syncer(recorder.writer());
-    Inside carried_out(std::move(job), recorder, syncer, loop);
-    inside = &carried_out;
-    code = carried_out.Run();
-    // The segment is given back with these: whoever waits for its lock knows that all is told.
-  }
-  if (keep_on_fail && code != 0) {
-    sigset_t ends;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGINT);
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  // The script does not inherit that. One that is not blocked would not reach a first process.
+  if (job.keep_on_fail) ::sigprocmask(SIG_BLOCK, &ends, nullptr);
+  ScriptOfOurs script;
+  script.run_key = job.run_key;
+  script.segment = run::kScriptSegment;
+  script.secrets = job.secrets;
+  script.metrics = job.metrics;
+  script.leftover_grace_us = job.leftover_grace_us;
+  script.find = [&job](Recorder& recorder) { return WhatToStart(job, recorder); };
+  TENON_TRY(const int code, RecordScript(std::move(segment), std::move(script)));
+  if (job.keep_on_fail && code != 0) {
     int signal = 0;
     ::sigwait(&ends, &signal);
   }

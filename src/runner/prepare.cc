@@ -8,13 +8,9 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "run/damage.h"
-#include "run/env_vars.h"
 #include "run/script_folders.h"
-#include "runner/container_run.h"
 #include "runner/data_sets.h"
 #include "runner/embedded_shim.h"
-#include "runner/environment_folder.h"
-#include "runner/login_shell.h"
 #include "snapshot/heal.h"
 #include "snapshot/object_store.h"
 #include "snapshot/unpack.h"
@@ -53,44 +49,6 @@ Result<run::Step> UnpackTree(const StartRequest& request, const std::string& wor
   step.duration_us = SystemClock().MonotonicUs() - begin;
   step.detail = Count(unpacked->files, "file", "files") + ", " + HumanBytes(unpacked->bytes);
   return step;
-}
-
-Result<Environment> ScriptEnvironment(const StartRequest& request) {
-  Environment env = request.environment;
-  for (const auto& [name, value] : request.spec.environment) env[name] = value;
-  env = request.WithOwn(std::move(env));
-  run::RunFolder folder = request.run.Folder();
-  TENON_TRY(std::string shim, EnsureShim(request.run.home));
-  std::string python_path = GetVariable(env, run::env::kPythonPath);
-  env[run::env::kPythonPath] = python_path.empty() ? shim : shim + ":" + python_path;
-  env[run::env::kPythonUnbuffered] = "1";
-  env[run::env::kRunId] = request.spec.id;
-  env[run::env::kMetricsDir] = folder.metrics();
-  env[run::env::kOutputsDir] = folder.outputs();
-  TENON_TRY(const std::string shared, EnsureSharedFolder(request));
-  // A value from the shell would name another project's folder.
-  env.erase(run::env::kShare);
-  // With the slash at the end that scripts rely on.
-  if (!shared.empty()) env[run::env::kShare] = shared + (shared.back() == '/' ? "" : "/");
-  env["PWD"] = folder.work();
-  return env;
-}
-
-// The request with the environment that the `setup:` lines leave behind.
-Result<StartRequest> AfterSetup(const StartRequest& asked, Handover& handover,
-                                const std::atomic<bool>& stop) {
-  StartRequest request = asked;
-  const std::vector<std::string>& lines = asked.spec.setup;
-  if (lines.empty()) return request;
-  const int64_t begin = SystemClock().MonotonicUs();
-  Environment environment = asked.environment;
-  environment[run::env::kRunKey] = asked.spec.key;  // so that all they start is known for the run's
-  // Secrets are not among what the lines see: what they leave behind is written down for a moment.
-  TENON_TRY(request.environment, RunSetupLines(lines, environment, asked.run.Folder().path(),
-                                               asked.SecretValues(), stop));
-  handover.Put(run::Step{"setup", SystemClock().MonotonicUs() - begin,
-                         Count(lines.size(), "line", "lines")});
-  return request;
 }
 
 // Where Python keeps what it has compiled of the shim.
@@ -182,45 +140,14 @@ std::string ScriptWord(const std::string& script) {
 
 bool IsShellScript(std::string_view script) { return script.ends_with(".sh"); }
 
-Result<Prepared> Prepare(const StartRequest& asked, Handover& handover,
-                         const std::atomic<bool>& stop) {
-  run::RunFolder folder = asked.run.Folder();
+Status UnpackProject(const StartRequest& request, Handover& handover) {
+  const run::RunFolder folder = request.run.Folder();
   TENON_TRY_VOID(run::MakeScriptFolders(folder));
-  auto unpacked = UnpackTree(asked, folder.work());
+  auto unpacked = UnpackTree(request, folder.work());
   if (!unpacked.ok()) return std::move(unpacked).error().Wrap("unpacking the project's files");
   handover.Put(std::move(*unpacked));
-  RecordDataSets(asked.spec.shared_directory, asked.environment, handover);
-  TENON_TRY_VOID(MakeDirs(folder.outputs()));
-  if (asked.spec.executor == run::ExecutorKind::kContainer) {
-    if (!asked.spec.setup.empty()) {
-      handover.Put(run::Notice{run::Level::kInfo,
-                               "`setup` of the target is for scripts outside of containers; its "
-                               "lines were not run",
-                               ""});
-    }
-    return PrepareContainer(asked, handover, stop);
-  }
-  TENON_TRY(const StartRequest request, AfterSetup(asked, handover, stop));
-  // After this the environment is the one that the target's own lines have left.
-  Prepared prepared;
-  TENON_TRY(prepared.env, ScriptEnvironment(request));
-  std::string wanted = request.spec.python;
-  if (request.spec.managed_environment && !request.spec.packages.empty()) {
-    TENON_TRY(FolderEnvironment made, EnsureFolderEnvironment(request, handover, stop));
-    wanted = made.python;
-    prepared.env[run::env::kVirtualEnv] = made.prefix;
-    prepared.env["PATH"] = made.prefix + "/bin:" + GetVariable(prepared.env, "PATH", kDefaultPath);
-    prepared.env.erase("PYTHONHOME");
-  }
-  if (request.spec.only_prepare) return prepared;
-  if (IsShellScript(request.spec.script)) wanted = "sh";
-  std::vector<run::Notice> notices;
-  TENON_TRY(std::string python, FindPython(wanted, prepared.env, folder.work(), &notices));
-  for (run::Notice& notice : notices) handover.Put(std::move(notice));
-  prepared.argv = {python, ScriptWord(request.spec.script)};
-  prepared.argv.insert(prepared.argv.end(), request.spec.arguments.begin(),
-                       request.spec.arguments.end());
-  return prepared;
+  RecordDataSets(request.spec.shared_directory, request.environment, handover);
+  return MakeDirs(folder.outputs());
 }
 
 }  // namespace tenon::runner

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything between "we have a spec" and "the script can be started": the copy of the project, the
-// shim, the shared folder, the environment, the interpreter.
+// What has to be there before a script can be started, in whatever way: the copy of the project,
+// the shim, the shared folder, the interpreter.
 #ifndef TENON_RUNNER_PREPARE_H_
 #define TENON_RUNNER_PREPARE_H_
 
-#include <atomic>
-#include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,20 +16,10 @@
 
 namespace tenon::runner {
 
-struct Prepared {
-  // Of a process.
-  std::vector<std::string> argv;
-  Environment env;
-  // Of a container: what its init is told, and another one when the engine refuses the first.
-  std::string input;
-  std::function<Result<std::optional<run::ContainerMade>>(const Error& refused)> remake;
-};
-
-// May run on any thread; tells what happens through `handover`. Repeatable: what an earlier try
-// left in the run's working directory is removed first. Errors are for people. `stop` set: returns
-// soon, with whatever.
-Result<Prepared> Prepare(const StartRequest& request, Handover& handover,
-                         const std::atomic<bool>& stop);
+// Puts the project's files into the run's working directory. Tells what happens through `handover`;
+// may run on any thread. Repeatable: what an earlier try left there is removed first. Errors are
+// for people.
+Status UnpackProject(const StartRequest& request, Handover& handover);
 
 // A script's path as a word that no interpreter takes for an option.
 std::string ScriptWord(const std::string& script);

@@ -126,8 +126,7 @@ TEST_F(PrepareTest, AMissingTreeIsAnErrorThatSaysWhatWasDone) {
   request.spec.tree = std::string(64, 'a');
   ASSERT_TRUE(MakeDirs(request.run.Folder().path()).ok());
   Handover handover;
-  std::atomic<bool> stop{false};
-  auto prepared = Prepare(request, handover, stop);
+  const Status prepared = UnpackProject(request, handover);
   ASSERT_FALSE(prepared.ok());
   EXPECT_EQ(prepared.error().message.find("unpacking the project's files: "), 0u);
 }

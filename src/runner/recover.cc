@@ -9,15 +9,15 @@
 #include "executor/process_tree.h"
 #include "journal/fold.h"
 #include "journal/reader.h"
+#include "journal/segments.h"
 #include "journal/writer.h"
 #include "run/script_folders.h"
 #include "run/state.h"
 #include "runner/collect.h"
-#include "runner/container_run.h"
+#include "runner/executor.h"
 #include "runner/facts.h"
 #include "runner/kept_secrets.h"
 #include "runner/recorder.h"
-#include "runner/verb_sweep.h"
 #include "runner/verbs.h"
 
 namespace tenon::runner {
@@ -81,7 +81,7 @@ run::End MakeEnd(const Facts& facts, bool rebooted, run::Proof proof) {
 }
 
 // Why outputs have to be kept, and where; "": all are collected.
-std::string TakeOutputs(const RunName& run, const run::RunSpec& spec, const Facts& facts,
+std::string TakeOutputs(const RunName& run, Executor& executor, const Facts& facts,
                         Recorder& recorder, SafeNames& names) {
   const run::RunFolder folder = run.Folder();
   if (facts.has_outputs) {
@@ -89,12 +89,8 @@ std::string TakeOutputs(const RunName& run, const run::RunSpec& spec, const Fact
                ? "not all outputs could be read; they are kept in " + folder.outputs()
                : "";
   }
-  // A container outlives the machine's restart, ended.
-  if (facts.container && !spec.container.shared_volumes) {
-    if (auto copied = CopyOutputs(*facts.container, folder, recorder); !copied.ok()) {
-      return "the outputs could not be collected; they are kept in the container " +
-             facts.container->name;
-    }
+  if (const auto kept = executor.FetchOutputs(recorder)) {
+    return "the outputs could not be collected; they are kept in " + kept->where;
   }
   return CollectOutputs(run, recorder, names);
 }
@@ -115,19 +111,28 @@ Result<bool> IsAlive(const std::string& segment) {
   }
 }
 
-// A container goes on by itself and is followed to its end by a new runner. One that has ended has
+// Whether somebody writes a segment of the run beside its runner.
+bool OthersWrite(const run::RunFolder& folder) {
+  for (const std::string& segment : journal::FarSegments(folder)) {
+    if (segment == run::kHostSegment) continue;
+    if (IsLockedByOther(folder.segment(segment)).value_or(false)) return true;
+  }
+  return false;
+}
+
+// A script that goes on by itself is followed to its end by a new runner. One that has ended has
 // its end on record when this returns.
-Result<run::Recovered> FollowContainer(const RunName& run, const run::RunSpec& spec,
-                                       const std::string& version) {
+Result<run::Recovered> FollowOn(const RunName& run, const run::RunSpec& spec,
+                                const std::string& version) {
   const run::RunFolder folder = run.Folder();
   TENON_TRY_VOID(Adopt(run, spec, version));
   const int64_t deadline = SystemClock().MonotonicUs() + kEndLimitUs;
   for (;;) {
     TENON_TRY(Facts facts, ReadFacts(folder.host_segment()));
     if (facts.end) return run::Recovered{facts.state, true};
-    const bool init_alive = IsLockedByOther(folder.script_segment()).value_or(false);
-    if (init_alive || SystemClock().MonotonicUs() >= deadline)
+    if (OthersWrite(folder) || SystemClock().MonotonicUs() >= deadline) {
       return run::Recovered{facts.state, false};
+    }
     ::usleep(kLookUs);
   }
 }
@@ -170,6 +175,19 @@ Result<run::RunSpec> WhatWasAsked(const RunName& run) {
   return known;
 }
 
+// By a spec of a later version nothing could be started here, so it is a matter of processes.
+Result<std::unique_ptr<Executor>> ExecutorOf(const RunName& run, run::RunSpec spec,
+                                             const Facts& facts) {
+  StartRequest request;
+  request.run = run;
+  request.spec = std::move(spec);
+  request.environment = CurrentEnvironment();
+  auto executor = MakeExecutor(request, facts);
+  if (executor.ok()) return executor;
+  request.spec.executor = run::ExecutorKind::kProcess;
+  return MakeExecutor(request, facts);
+}
+
 }  // namespace
 
 Result<run::Recovered> Recover(const RunName& run, const std::string& version) {
@@ -184,7 +202,10 @@ Result<run::Recovered> Recover(const RunName& run, const std::string& version) {
     if (before.end) return run::Recovered{before.state, false};
   }
   TENON_TRY(run::RunSpec spec, WhatWasAsked(run));
-  if (before.container && !Rebooted(before)) return FollowContainer(run, spec, version);
+  if (!Rebooted(before)) {
+    TENON_TRY(const auto executor, ExecutorOf(run, spec, before));
+    if (executor->OutlivesRunner()) return FollowOn(run, spec, version);
+  }
   journal::Writer::Options options;
   options.path = segment;
   options.run_key = spec.key;
@@ -215,8 +236,9 @@ Result<run::Recovered> Recover(const RunName& run, const std::string& version) {
   } else {
     proof = EndWhatIsLeft(run, facts, spec);
   }
-  bool complete = TakeMetricsAfter(folder, facts.metrics, recorder, names);
-  const std::string left = TakeOutputs(run, spec, facts, recorder, names);
+  TENON_TRY(const auto executor, ExecutorOf(run, spec, facts));
+  bool complete = executor->FetchMetrics(recorder, names);
+  const std::string left = TakeOutputs(run, *executor, facts, recorder, names);
   TellWithheld(run, names, recorder);
   complete = left.empty() && complete;
   run::End end = MakeEnd(facts, rebooted, std::move(proof));
@@ -226,8 +248,8 @@ Result<run::Recovered> Recover(const RunName& run, const std::string& version) {
   if (!recorder.AppendLast(std::move(end)))
     return Unavailable("the end of the run could not be recorded");
   TENON_TRY_VOID(recorder.writer().Sync());
-  // What it has left with an engine is nobody's any more.
-  if (spec.executor == run::ExecutorKind::kContainer) (void)Sweep(run.home, {{run.run_id}}).ok();
+  // What it has left elsewhere is nobody's any more.
+  (void)executor->Release([](const run::Event&) {});
   (void)RemoveFile(folder.cancel_request()).ok();
   ForgetSecrets(folder, spec.key);
   if (complete) (void)run::RemoveMetrics(folder).ok();

@@ -18,13 +18,12 @@ constexpr int64_t kLookUs = 50'000;
 
 }  // namespace
 
-ScriptRun::ScriptRun(PollLoop& loop, Recorder& recorder, Syncer& syncer,
-                     executor::Executor& executor, int64_t leftover_grace_us, OnOver on_over,
-                     const Clock& clock)
+ScriptRun::ScriptRun(PollLoop& loop, Recorder& recorder, Syncer& syncer, executor::Script& script,
+                     int64_t leftover_grace_us, OnOver on_over, const Clock& clock)
     : loop_(loop),
       recorder_(recorder),
       syncer_(syncer),
-      executor_(executor),
+      script_(script),
       leftover_grace_us_(leftover_grace_us),
       on_over_(std::move(on_over)),
       clock_(clock) {}
@@ -35,50 +34,45 @@ ScriptRun::~ScriptRun() {
   loop_.RemoveTimer(look_timer_);
 }
 
-Status ScriptRun::Start(executor::ExecRequest request, const std::string& metrics) {
-  if (!executor_.has_own_init()) {
-    if (auto opened = MetricPump::Open(metrics, loop_, recorder_, syncer_); opened.ok()) {
-      metrics_ = std::move(*opened);
-    } else {
-      recorder_.Append(run::Notice{run::Level::kWarning,
-                                   "metrics will not be recorded: " + opened.error().message, ""});
-    }
-    TENON_TRY(capture_, Capture::Open(loop_, [this](run::Stream stream, std::string_view bytes) {
-                recorder_.AppendOutput(stream, bytes);
-                syncer_.MarkDirty();
-              }));
-    request.stdout_fd = capture_->stdout_fd();
-    request.stderr_fd = capture_->stderr_fd();
+Result<Streams> ScriptRun::OpenRecording(const std::string& metrics) {
+  if (auto opened = MetricPump::Open(metrics, loop_, recorder_, syncer_); opened.ok()) {
+    metrics_ = std::move(*opened);
+  } else {
+    recorder_.Append(run::Notice{run::Level::kWarning,
+                                 "metrics will not be recorded: " + opened.error().message, ""});
   }
+  TENON_TRY(capture_, Capture::Open(loop_, [this](run::Stream stream, std::string_view bytes) {
+              recorder_.AppendOutput(stream, bytes);
+              syncer_.MarkDirty();
+            }));
   start_wall_us_ = clock_.NowUs();
   start_us_ = Now();
-  auto pid = executor_.Start(request);
+  return Streams{capture_->stdout_fd(), capture_->stderr_fd()};
+}
+
+Status ScriptRun::Start(const StartScript& start, const std::string& metrics) {
+  start_wall_us_ = clock_.NowUs();
+  start_us_ = Now();
+  auto started = start([&] { return OpenRecording(metrics); });
   if (capture_) capture_->CloseChildEnds();
-  if (!pid.ok()) return std::move(pid).error();
+  if (!started.ok()) return std::move(started).error();
   started_ = true;
-  if (!executor_.has_own_init()) {
-    run::ScriptStarted started;
-    started.process = IdentifyProcess(*pid).value_or(ProcessId{*pid, 0, BootId()});
-    started.argv = std::move(request.argv);
-    recorder_.Append(std::move(started));
-  }
-  WatchExecutor();
+  if (*started) recorder_.Append(std::move(**started));
+  WatchScript();
   return {};
 }
 
-Status ScriptRun::Adopt(const run::ContainerMade& container, int64_t start_wall_us) {
-  TENON_TRY_VOID(executor_.Adopt(container));
+void ScriptRun::Adopt(int64_t start_wall_us) {
   started_ = true;
   start_wall_us_ = start_wall_us;
   // Clocks may jump; a duration is better too short than negative.
   start_us_ = Now() - std::max<int64_t>(0, clock_.NowUs() - start_wall_us);
-  WatchExecutor();
-  return {};
+  WatchScript();
 }
 
-// The descriptor may change when the executor has to connect anew.
-void ScriptRun::WatchExecutor() {
-  int fd = over_ ? -1 : executor_.event_fd();
+// The descriptor may change when an engine has to be connected to anew.
+void ScriptRun::WatchScript() {
+  int fd = over_ ? -1 : script_.event_fd();
   if (fd == watched_fd_) return;
   if (watched_fd_ >= 0) loop_.RemoveFd(watched_fd_);
   watched_fd_ = fd;
@@ -87,8 +81,8 @@ void ScriptRun::WatchExecutor() {
 
 void ScriptRun::Look() {
   if (!started_ || over_) return;
-  auto exit = executor_.Reap();
-  WatchExecutor();
+  auto exit = script_.Reap();
+  WatchScript();
   if (exit && !exit_) {
     exit_ = std::move(exit);
     end_us_ = Now();
@@ -110,7 +104,7 @@ void ScriptRun::AskToStop(int64_t grace_us) {
 void ScriptRun::KillAfter(int64_t grace_us) {
   if (over_) return;
   int64_t kill_at = Now() + grace_us;
-  if (!kill_at_us_ && grace_us > 0) executor_.Signal(SIGTERM);
+  if (!kill_at_us_ && grace_us > 0) script_.Signal(SIGTERM);
   if (kill_at_us_ && *kill_at_us_ <= kill_at) return;
   kill_at_us_ = kill_at;
   loop_.RemoveTimer(grace_timer_);
@@ -120,7 +114,7 @@ void ScriptRun::KillAfter(int64_t grace_us) {
 void ScriptRun::OnGraceOver() {
   if (over_) return;
   if (exit_) return Finish();
-  run::Proof proof = executor_.EndAll(/*thorough=*/false);
+  run::Proof proof = script_.EndAll(/*thorough=*/false);
   // The script's own end is still to come, and its output to be read. One that hangs in the kernel
   // may take another try, and another.
   if (proof.left > 0) grace_timer_ = loop_.AddTimer(kRetryKillUs, [this] { OnGraceOver(); });
@@ -129,8 +123,8 @@ void ScriptRun::OnGraceOver() {
 
 void ScriptRun::LookWhoIsLeft() {
   loop_.RemoveTimer(look_timer_);
-  (void)executor_.Reap();
-  int64_t left = executor_.CountLeft();
+  (void)script_.Reap();
+  int64_t left = script_.CountLeft();
   if (left == 0) return Finish();
   if (!asked_leftovers_ && Now() - end_us_ >= kSettleUs) {
     asked_leftovers_ = true;
@@ -147,10 +141,10 @@ void ScriptRun::Finish() {
   over_ = true;
   loop_.RemoveTimer(grace_timer_);
   loop_.RemoveTimer(look_timer_);
-  WatchExecutor();
+  WatchScript();
   Over over;
-  over.proof = executor_.EndAll(/*thorough=*/asked_ || leftovers_ > 0);
-  (void)executor_.Reap();
+  over.proof = script_.EndAll(/*thorough=*/asked_ || leftovers_ > 0);
+  (void)script_.Reap();
   if (capture_) {
     capture_->Drain();
     recorder_.FlushOutput(run::Stream::kStdout);
@@ -161,9 +155,11 @@ void ScriptRun::Finish() {
   capture_.reset();
   metrics_.reset();
   over.exit = *exit_;
-  over.start_wall_us = start_wall_us_;
-  over.duration_us = end_us_ - start_us_;
-  over.leftovers = leftovers_;
+  if (!over.exit.told) {
+    if (over.exit.start_us == 0) over.exit.start_us = start_wall_us_;
+    over.exit.duration_us = end_us_ - start_us_;
+    over.exit.leftovers = leftovers_;
+  }
   on_over_(std::move(over));
 }
 

@@ -10,10 +10,11 @@
 
 #include "base/clock.h"
 #include "base/poll_loop.h"
-#include "executor/executor.h"
+#include "executor/script.h"
 #include "runner/capture.h"
 #include "runner/metric_pump.h"
 #include "runner/recorder.h"
+#include "runner/streams.h"
 #include "runner/syncer.h"
 
 namespace tenon::runner {
@@ -22,36 +23,36 @@ namespace tenon::runner {
 inline constexpr int64_t kLeftoverGraceUs = 5'000'000;
 
 // One script, from its start until nobody of it is left: its output, its metrics, its exit, what it
-// leaves behind. A supervisor on a host has one, and so has the init in a container. Of an executor
-// that has an init of its own (a container) output and metrics are that one's affair.
+// leaves behind. A supervisor on a host has one, and so has the init in a container. A script with
+// a recorder of its own does not ask for streams; output and metrics are then that one's affair.
 //
 //   Start ──► runs ──► has exited ──► over
 //                          └ processes are left: they get time to go, a SIGTERM, in the end SIGKILL
 class ScriptRun {
  public:
   struct Over {
-    executor::Exit exit;
+    executor::Exit exit;  // whoever has told it
     run::Proof proof;
-    int64_t start_wall_us = 0;
-    int64_t duration_us = 0;  // monotonic
-    int64_t leftovers = 0;    // processes the script left behind
     bool metrics_complete = true;
   };
   using OnOver = std::function<void(Over)>;
 
+  using StartScript =
+      std::function<Result<std::optional<run::ScriptStarted>>(const OpenStreams& open)>;
+
   // All must outlive this object. `leftover_grace_us`: between asking processes that were left
   // behind and killing them. `on_over` is called once, from the loop.
-  ScriptRun(PollLoop& loop, Recorder& recorder, Syncer& syncer, executor::Executor& executor,
+  ScriptRun(PollLoop& loop, Recorder& recorder, Syncer& syncer, executor::Script& script,
             int64_t leftover_grace_us, OnOver on_over, const Clock& clock);
   ~ScriptRun();
 
-  // Starts the script and records that; an Error means that nothing runs. `request` without its
-  // descriptors. `metrics`: the folder of its metric files.
-  Status Start(executor::ExecRequest request, const std::string& metrics);
+  // Has `start` start the script, and records that; an Error means that nothing runs. `metrics`:
+  // the folder of its metric files.
+  Status Start(const StartScript& start, const std::string& metrics);
   // Takes over a script that another runner has started at `start_wall_us`.
-  Status Adopt(const run::ContainerMade& container, int64_t start_wall_us);
+  void Adopt(int64_t start_wall_us);
 
-  // Something may have ended: SIGCHLD, the executor's descriptor, a tick. Repeats are harmless.
+  // Something may have ended: SIGCHLD, the script's descriptor, a tick. Repeats are harmless.
   void Look();
   void Pump();  // takes the metrics that are there
 
@@ -66,13 +67,14 @@ class ScriptRun {
   void OnGraceOver();
   void KillAfter(int64_t grace_us);
   void Finish();
-  void WatchExecutor();
+  Result<Streams> OpenRecording(const std::string& metrics);
+  void WatchScript();
   int64_t Now() const { return clock_.MonotonicUs(); }
 
   PollLoop& loop_;
   Recorder& recorder_;
   Syncer& syncer_;
-  executor::Executor& executor_;
+  executor::Script& script_;
   int64_t leftover_grace_us_;
   OnOver on_over_;
   const Clock& clock_;

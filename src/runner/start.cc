@@ -22,7 +22,6 @@
 #include "base/poll_loop.h"
 #include "base/private_file.h"
 #include "base/text.h"
-#include "executor/executor.h"
 #include "executor/run_mark.h"
 #include "journal/writer.h"
 #include "run/env_vars.h"
@@ -30,6 +29,7 @@
 #include "run/private_home.h"
 #include "run/verbs.h"
 #include "runner/detach.h"
+#include "runner/executor.h"
 #include "runner/facts.h"
 #include "runner/kept_secrets.h"
 #include "runner/recorder.h"
@@ -135,7 +135,7 @@ Result<run::RunnerStarted> WaitForOther(const std::string& segment, const Error&
 }
 
 // The supervisor's whole life. An Error means that it has not begun. `adopt`: of a run whose runner
-// is gone and whose container goes on.
+// is gone and which goes on without it.
 Status Supervise(StartRequest request, bool adopt, const std::string& version,
                  UniqueFd& answer_pipe) {
   TENON_TRY_VOID(BecomeDaemon(request, answer_pipe.get()));
@@ -146,7 +146,6 @@ Status Supervise(StartRequest request, bool adopt, const std::string& version,
     (void)executor::TakeRunMark(request.spec.key);
     TENON_TRY_VOID(WriteSpec(request, version));
   }
-  TENON_TRY(auto executor, executor::MakeExecutor(request.spec.executor));
   journal::Writer::Options options;
   options.path = folder.host_segment();
   options.run_key = request.spec.key;
@@ -163,14 +162,6 @@ Status Supervise(StartRequest request, bool adopt, const std::string& version,
   Facts facts;
   if (adopt) {
     TENON_TRY(facts, ReadFacts(folder.host_segment()));
-    if (facts.end || !facts.container) {
-      SendAnswer(answer_pipe, HandleToJson(*facts.runner));
-      return {};
-    }
-    // When the script started is the init's to tell.
-    if (auto inside = ReadFacts(folder.script_segment()); inside.ok()) {
-      facts.script_us = inside->script_us;
-    }
   } else if (writer.last_record() > 0) {
     TENON_TRY(auto handle, ReadHandle(folder.host_segment()));
     if (handle) {
@@ -178,8 +169,11 @@ Status Supervise(StartRequest request, bool adopt, const std::string& version,
       return {};
     }
   }
-  // What `setup` lines leave in the background comes to us too.
-  if (!executor->has_own_init()) (void)::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  TENON_TRY(auto executor, MakeExecutor(request, facts));
+  if (adopt && (facts.end || !executor->OutlivesRunner())) {
+    SendAnswer(answer_pipe, HandleToJson(*facts.runner));
+    return {};
+  }
   // Before there are threads, which inherit what is blocked.
   PollLoop loop;
   Supervisor* supervisor = nullptr;
@@ -292,8 +286,7 @@ Result<json::Object> StartOnce(StartRequest request, const std::string& version)
   TENON_TRY(auto earlier, EarlierStart(request));
   if (earlier) return std::move(*earlier);
   // Refused here, before anything is written: the run never started.
-  TENON_TRY(auto checked, executor::MakeExecutor(request.spec.executor));
-  checked.reset();
+  TENON_TRY_VOID(MakeExecutor(request, {}));
   KeepSecrets(request);
   const std::string run_key = request.spec.key;
   auto started = StartSupervisor(std::move(request), /*adopt=*/false, version);

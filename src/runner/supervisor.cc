@@ -3,26 +3,21 @@
 
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "executor/process_tree.h"
-#include "executor/run_mark.h"
 #include "journal/segments.h"
 #include "run/script_folders.h"
 #include "runner/collect.h"
-#include "runner/container_run.h"
+#include "runner/prepare.h"
 #include "runner/verbs.h"
 
 namespace tenon::runner {
 namespace {
 
 constexpr int64_t kTickUs = 200'000;
-constexpr int64_t kLostUs = 60'000'000;
-constexpr int64_t kEndLimitUs = 10'000'000;
 
 constexpr int kCanceledCode = 143;
 constexpr int kTimeoutCode = 124;
@@ -37,7 +32,7 @@ std::string SignalReason(int signal) {
 }
 
 Supervisor::Supervisor(StartRequest request, Recorder& recorder, Syncer& syncer, PollLoop& loop,
-                       std::unique_ptr<executor::Executor> executor, const Clock& clock)
+                       std::unique_ptr<Executor> executor, const Clock& clock)
     : request_(std::move(request)),
       folder_(request_.run.Folder()),
       recorder_(recorder),
@@ -47,7 +42,8 @@ Supervisor::Supervisor(StartRequest request, Recorder& recorder, Syncer& syncer,
       clock_(clock),
       names_(SecretsOf(request_)) {
   script_ = std::make_unique<ScriptRun>(
-      loop_, recorder_, syncer_, *executor_, std::min(request_.spec.grace_us, kLeftoverGraceUs),
+      loop_, recorder_, syncer_, executor_->script(),
+      std::min(request_.spec.grace_us, kLeftoverGraceUs),
       [this](ScriptRun::Over over) { OnScriptOver(std::move(over)); }, clock_);
 }
 
@@ -64,19 +60,16 @@ void Supervisor::Run() {
 }
 
 void Supervisor::RunAdopted(const Facts& facts) {
-  container_ = facts.container;
   if (facts.state == run::State::kCancelRequested) {
     stop_ = Stop::kCancel;
     stop_reason_ = facts.state_reason;
   }
-  auto adopted = script_->Adopt(*container_, facts.script_us);
-  if (!adopted.ok()) {
-    return FinishUnstarted(run::State::kFailed, kNotStartedCode, adopted.error().message);
-  }
+  const int64_t script_us = executor_->Adopt();
+  script_->Adopt(script_us);
   phase_ = Phase::kRunning;
   if (stop_ == Stop::kCancel) script_->AskToStop(request_.spec.grace_us);
   if (request_.spec.timeout_us > 0) {
-    int64_t elapsed = facts.script_us == 0 ? 0 : clock_.NowUs() - facts.script_us;
+    int64_t elapsed = script_us == 0 ? 0 : clock_.NowUs() - script_us;
     int64_t left = std::max<int64_t>(0, request_.spec.timeout_us - std::max<int64_t>(0, elapsed));
     timeout_timer_ = loop_.AddTimer(left, [this] { OnTimeout(); });
   }
@@ -89,18 +82,18 @@ void Supervisor::Tick() {
   LookForCancelRequest();
   if (phase_ == Phase::kRunning) {
     script_->Pump();
-    if (executor_->has_own_init()) {
-      LookForKeptContainer();
-      script_->Look();  // an engine that went away is looked for again
-      LookForLostContainer();
-    }
+    script_->Look();  // what tells of the end may have gone away, as an engine does
   }
   if (phase_ != Phase::kDone) loop_.AddTimer(kTickUs, [this] { Tick(); });
 }
 
-void Supervisor::Notice(run::Level level, std::string text, std::string hint) {
-  recorder_.Append(run::Notice{level, std::move(text), std::move(hint)});
+void Supervisor::Tell(run::Event event) {
+  recorder_.Append(std::move(event));
   syncer_.MarkDirty();
+}
+
+void Supervisor::Notice(run::Level level, std::string text, std::string hint) {
+  Tell(run::Notice{level, std::move(text), std::move(hint)});
 }
 
 // ---- Preparing
@@ -113,17 +106,19 @@ void Supervisor::BeginPreparing() {
   }
   loop_.AddFd(handover_.fd(), [this] { OnHandover(); });
   worker_ = std::thread([this] {
-    prepared_ = Prepare(request_, handover_, stop_preparing_);
+    prepared_ = UnpackProject(request_, handover_);
+    if (prepared_.ok()) {
+      prepared_ = request_.spec.only_prepare
+                      ? executor_->PrepareEnvironment(handover_, stop_preparing_)
+                      : executor_->Prepare(handover_, stop_preparing_);
+    }
     worker_done_ = true;
     handover_.Wake();
   });
 }
 
 void Supervisor::RecordHandedOver() {
-  for (run::Event& event : handover_.TakeAll()) {
-    if (auto* made = std::get_if<run::ContainerMade>(&event)) container_ = *made;
-    recorder_.Append(std::move(event));
-  }
+  for (run::Event& event : handover_.TakeAll()) recorder_.Append(std::move(event));
   syncer_.MarkDirty();
 }
 
@@ -134,12 +129,10 @@ void Supervisor::OnHandover() {
   worker_.join();      // hands prepared_ over
   RecordHandedOver();  // what came between the two looks
   loop_.RemoveFd(handover_.fd());
-  Result<Prepared> prepared = std::move(*prepared_);
-  prepared_.reset();
-  OnPrepared(std::move(prepared));
+  OnPrepared(prepared_);
 }
 
-void Supervisor::OnPrepared(Result<Prepared> prepared) {
+void Supervisor::OnPrepared(const Status& prepared) {
   LookForCancelRequest();
   if (stop_ == Stop::kCancel) {
     return FinishUnstarted(run::State::kCanceled, kCanceledCode, stop_reason_);
@@ -152,28 +145,15 @@ void Supervisor::OnPrepared(Result<Prepared> prepared) {
                            prepared.error().reason);
   }
   if (request_.spec.only_prepare) return FinishUnstarted(run::State::kCompleted, 0, "");
-  StartScript(std::move(*prepared));
+  StartScript();
 }
 
 // After this the script runs, or the run has failed.
-void Supervisor::StartScript(Prepared prepared) {
-  executor::ExecRequest exec;
-  exec.argv = std::move(prepared.argv);
-  exec.cwd = folder_.work();
-  exec.env = std::move(prepared.env);
-  exec.run_key = request_.spec.key;
-  if (container_) exec.container = *container_;
-  exec.input = std::move(prepared.input);
-  exec.segment = folder_.script_segment();
-  exec.door = folder_.container() + "/door";
-  if (prepared.remake) {
-    exec.remake = [this, remake = std::move(prepared.remake)](const Error& refused) {
-      auto again = remake(refused);
-      RecordHandedOver();
-      return again;
-    };
-  }
-  auto started = script_->Start(std::move(exec), folder_.metrics());
+void Supervisor::StartScript() {
+  const auto start = [this](const OpenStreams& open) {
+    return executor_->Start(open, [this](run::Event event) { Tell(std::move(event)); });
+  };
+  const Status started = script_->Start(start, folder_.metrics());
   if (!started.ok()) {
     if (!started.error().hint.empty()) {
       Notice(run::Level::kError, started.error().message, started.error().hint);
@@ -243,72 +223,13 @@ void Supervisor::OnTimeout() {
 
 // ---- The end
 
-// A container that is kept for looking at does not end with its script.
-void Supervisor::LookForKeptContainer() {
-  if (!request_.spec.keep_on_fail || stop_ != Stop::kNo) return;
-  auto locked = IsLockedByOther(folder_.script_segment());
-  if (!locked.ok() || *locked) return;
-  auto facts = ReadFacts(folder_.script_segment());
-  if (!facts.ok() || !facts->script_ended) return;
-  if (facts->script_ended->exit_code == 0 && facts->script_ended->signal == 0) return;
-  kept_container_ = true;
-  ScriptRun::Over over;
-  over.proof.method = "container";
-  over.proof.remark = "the container is kept";
-  over.proof.left = 1;
-  over.proof.gpu = executor::GpuRemark();
-  OnScriptOver(std::move(over));
-}
-
-// An engine that never comes back can't tell that its container has ended; the init's lock can.
-void Supervisor::LookForLostContainer() {
-  if (phase_ != Phase::kRunning || executor_->event_fd() >= 0 || script_->has_exited() ||
-      IsLockedByOther(folder_.script_segment()).value_or(true)) {
-    lost_since_us_ = 0;
-    return;
-  }
-  const int64_t now = clock_.MonotonicUs();
-  if (lost_since_us_ == 0) lost_since_us_ = now;
-  if (now - lost_since_us_ < kLostUs) return;
-  ScriptRun::Over over;
-  over.exit.status = {0, SIGKILL};
-  over.exit.remark = "the container is gone, and the engine does not answer";
-  over.proof.method = "container";
-  over.proof.remark = "its init is gone; the engine could not be asked";
-  over.proof.gpu = executor::GpuRemark();
-  OnScriptOver(std::move(over));
-}
-
-bool Supervisor::TakeInitsWord(ScriptRun::Over* over) {
-  auto facts = ReadFacts(folder_.script_segment());
-  if (!facts.ok()) return false;
-  // What an init that was killed has not taken is ours to take.
-  bool complete = TakeMetricsAfter(folder_, facts->metrics, recorder_, names_);
-  if (facts->script_us != 0) over->start_wall_us = facts->script_us;
-  if (facts->script_ended) {
-    const run::ScriptEnded& ended = *facts->script_ended;
-    over->exit.status = {ended.exit_code, ended.signal};
-    over->exit.out_of_memory = over->exit.out_of_memory || ended.out_of_memory;
-    over->exit.peak_rss_bytes = ended.peak_rss_bytes;
-    over->exit.remark = ended.problem;
-    over->start_wall_us = ended.start_us;
-    over->duration_us = ended.duration_us;
-    over->leftovers = ended.leftovers;
-  }
-  return complete;
-}
-
 // Why outputs have to be kept, and where; "": all are collected.
 std::string Supervisor::TakeOutputs() {
-  if (container_ && !request_.spec.container.shared_volumes) {
-    if (auto copied = CopyOutputs(*container_, folder_, recorder_); !copied.ok()) {
-      outputs_inside_ = true;
-      Notice(run::Level::kError, copied.error().message,
-             "`tenon runs collect " + request_.spec.id + "` tries again");
-      // What came of them may end in the middle of a file.
-      return "the outputs could not be collected; they are kept in the container " +
-             container_->name;
-    }
+  if (auto kept = executor_->FetchOutputs(recorder_)) {
+    Notice(run::Level::kError, kept->why.message,
+           "`tenon runs collect " + request_.spec.id + "` tries again");
+    // What came of them may end in the middle of a file.
+    return "the outputs could not be collected; they are kept in " + kept->where;
   }
   return CollectOutputs(request_.run, recorder_, names_);
 }
@@ -316,14 +237,13 @@ std::string Supervisor::TakeOutputs() {
 void Supervisor::OnScriptOver(ScriptRun::Over over) {
   phase_ = Phase::kDone;
   loop_.RemoveTimer(timeout_timer_);
-  bool complete = over.metrics_complete;
-  if (executor_->has_own_init()) complete = TakeInitsWord(&over) && complete;
-  if (over.leftovers > 0) {
-    Notice(run::Level::kWarning, Count(static_cast<uint64_t>(over.leftovers),
+  bool complete = executor_->FetchMetrics(recorder_, names_) && over.metrics_complete;
+  if (over.exit.leftovers > 0) {
+    Notice(run::Level::kWarning, Count(static_cast<uint64_t>(over.exit.leftovers),
                                        "process was left by the script and was ended",
                                        "processes were left by the script and were ended"));
   }
-  if (over.proof.left > 0 && !kept_container_) {
+  if (over.proof.left > 0 && !over.exit.kept) {
     Notice(run::Level::kError,
            Count(static_cast<uint64_t>(over.proof.left), "process", "processes") +
                " of the run could not be ended");
@@ -332,13 +252,8 @@ void Supervisor::OnScriptOver(ScriptRun::Over over) {
   const std::string left = TakeOutputs();
   TellWithheld(request_.run, names_, recorder_);
   complete = left.empty() && complete;
-  if (kept_container_) {
-    Notice(run::Level::kInfo, "the container " + container_->name + " is kept",
-           "`tenon exec " + request_.spec.id + " -- COMMAND` and `tenon shell " + request_.spec.id +
-               "` enter it; `tenon experiment clean -t " + request_.spec.target + "` removes it");
-  } else if (!outputs_inside_) {
-    ReleaseContainer();
-  }
+  // What is kept to be looked at uses the run's folders.
+  complete = executor_->Release([this](run::Event event) { Tell(std::move(event)); }) && complete;
   const std::string changed = recorder_.CheckSegment();
   run::End end = MakeEnd(over);
   // There is always room for the end, on a full disk not for a notice.
@@ -348,7 +263,7 @@ void Supervisor::OnScriptOver(ScriptRun::Over over) {
   end.other_segments = CountOtherSegments();
   bool success = end.state == run::State::kCompleted;
   recorder_.AppendLast(std::move(end));
-  CleanUp(success, !complete || kept_container_);
+  CleanUp(success, !complete);
 }
 
 int64_t Supervisor::CountOtherSegments() const {
@@ -360,8 +275,8 @@ run::End Supervisor::MakeEnd(const ScriptRun::Over& over) const {
   run::End end;
   end.signal = over.exit.status.signal;
   end.peak_rss_bytes = over.exit.peak_rss_bytes;
-  end.start_us = over.start_wall_us;
-  end.duration_us = over.duration_us;
+  end.start_us = over.exit.start_us;
+  end.duration_us = over.exit.duration_us;
   end.proof = over.proof;
   end.reason = stop_reason_;
   if (stop_ == Stop::kCancel) {
@@ -377,8 +292,9 @@ run::End Supervisor::MakeEnd(const ScriptRun::Over& over) const {
     if (!over.exit.remark.empty()) end.reason = over.exit.remark;
     if (end.state == run::State::kFailed && over.exit.out_of_memory) {
       end.reason += std::string(end.reason.empty() ? "" : ": ") + "out of memory";
-      if (end.peak_rss_bytes > 0 && executor_->has_own_init()) {
-        end.reason += " (peak " + HumanBytes(static_cast<uint64_t>(end.peak_rss_bytes)) + ")";
+      if (over.exit.whole_peak_bytes > 0) {
+        end.reason +=
+            " (peak " + HumanBytes(static_cast<uint64_t>(over.exit.whole_peak_bytes)) + ")";
       }
     }
   }
@@ -388,18 +304,9 @@ run::End Supervisor::MakeEnd(const ScriptRun::Over& over) const {
 // A script was not started, but `setup` lines and tools were, and what they have put into the
 // background does not end with them.
 run::Proof Supervisor::EndWhatPreparingLeft() {
-  run::Proof proof;
-  std::string unseen;
-  if (!executor_->has_own_init()) {
-    executor::TreeQuery query;
-    query.run_key = request_.spec.key;
-    query.supervisor = ::getpid();
-    query.marked = executor::HasRunMark(query.run_key);
-    if (const auto us = IdentifyProcess(query.supervisor)) query.not_before_ticks = us->start_ticks;
-    executor::ProcessSet signaled;
-    proof = executor::EndTree(query, kEndLimitUs, &signaled);
-    if (!request_.spec.setup.empty()) unseen = std::move(proof.remark);
-  }
+  run::Proof proof = executor_->script().EndAll(/*thorough=*/true);
+  // Without setup lines nothing was started that could hide.
+  const std::string unseen = request_.spec.setup.empty() ? "" : std::move(proof.remark);
   if (proof.ended + proof.left == 0) {
     proof = {};
     proof.method = "none";
@@ -417,7 +324,7 @@ run::Proof Supervisor::EndWhatPreparingLeft() {
 void Supervisor::FinishUnstarted(run::State state, int exit_code, std::string reason,
                                  std::string cause) {
   phase_ = Phase::kDone;
-  ReleaseContainer();
+  (void)executor_->Release([this](run::Event event) { Tell(std::move(event)); });
   run::End end;
   end.state = state;
   end.exit_code = exit_code;
@@ -429,24 +336,8 @@ void Supervisor::FinishUnstarted(run::State state, int exit_code, std::string re
   CleanUp(request_.spec.only_prepare, false);
 }
 
-void Supervisor::ReleaseContainer() {
-  if (!container_) return;
-  if (auto gone = executor_->Release(*container_); !gone.ok()) {
-    // The mark stays: `sweep` and the end of another run look again.
-    return Notice(
-        run::Level::kWarning,
-        "the container " + container_->name + " could not be removed: " + gone.error().message,
-        "tenon gc");
-  }
-  (void)RemoveFile(folder_.engine_mark()).ok();
-}
-
 void Supervisor::CleanUp(bool success, bool keep_files) {
   if (auto synced = recorder_.writer().Sync(); !synced.ok()) recorder_.Log(synced.error().message);
-  // An init that was killed has not given it back.
-  if (executor_->has_own_init() && !IsLockedByOther(folder_.script_segment()).value_or(true)) {
-    journal::GiveBackReserve(folder_.script_segment());
-  }
   ForgetSecrets(folder_, request_.spec.key);
   if (!keep_files) {
     (void)run::RemoveMetrics(folder_).ok();

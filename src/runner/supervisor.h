@@ -11,11 +11,10 @@
 
 #include "base/clock.h"
 #include "base/poll_loop.h"
-#include "executor/executor.h"
+#include "runner/executor.h"
 #include "runner/facts.h"
 #include "runner/handover.h"
 #include "runner/kept_secrets.h"
-#include "runner/prepare.h"
 #include "runner/recorder.h"
 #include "runner/request.h"
 #include "runner/script_run.h"
@@ -32,12 +31,12 @@ class Supervisor {
  public:
   // `recorder` has the RunnerStarted and Starting records already.
   Supervisor(StartRequest request, Recorder& recorder, Syncer& syncer, PollLoop& loop,
-             std::unique_ptr<executor::Executor> executor, const Clock& clock = SystemClock());
+             std::unique_ptr<Executor> executor, const Clock& clock = SystemClock());
   ~Supervisor();
 
   // Runs the loop until the end is recorded and on disk, then cleans the run folder.
   void Run();
-  // The same for a run whose runner is gone and whose container goes on: follows that to its end.
+  // The same for a run whose runner is gone and which goes on without it: follows it to its end.
   void RunAdopted(const Facts& facts);
 
   // Signals of the program, as the loop delivers them.
@@ -51,15 +50,14 @@ class Supervisor {
   void BeginPreparing();
   void OnHandover();
   void RecordHandedOver();
-  void OnPrepared(Result<Prepared> prepared);
-  void StartScript(Prepared prepared);
+  void OnPrepared(const Status& prepared);
+  void StartScript();
   void OnScriptOver(ScriptRun::Over over);
   void FinishUnstarted(run::State state, int exit_code, std::string reason, std::string cause = "");
   run::Proof EndWhatPreparingLeft();
   // Beside the one that we write.
   int64_t CountOtherSegments() const;
   std::string TakeOutputs();
-  void ReleaseContainer();
   void CleanUp(bool success, bool keep_files);
 
   // Asked to stop.
@@ -68,19 +66,16 @@ class Supervisor {
   void OnTimeout();
 
   void Tick();
-  void LookForKeptContainer();
-  void LookForLostContainer();
+  void Tell(run::Event event);
   void Notice(run::Level level, std::string text, std::string hint = "");
   run::End MakeEnd(const ScriptRun::Over& over) const;
-  // Puts in what the init of a container has recorded, where it has.
-  bool TakeInitsWord(ScriptRun::Over* over);
 
   StartRequest request_;
   run::RunFolder folder_;
   Recorder& recorder_;
   Syncer& syncer_;
   PollLoop& loop_;
-  std::unique_ptr<executor::Executor> executor_;
+  std::unique_ptr<Executor> executor_;
   const Clock& clock_;
   SafeNames names_;
 
@@ -91,15 +86,11 @@ class Supervisor {
 
   std::thread worker_;
   std::atomic<bool> stop_preparing_{false};
-  Handover handover_;                         // from the worker
-  std::optional<Result<Prepared>> prepared_;  // the worker's, until it is done
+  Handover handover_;  // from the worker
+  Status prepared_;    // the worker's, until it is done
   std::atomic<bool> worker_done_{false};
 
   std::unique_ptr<ScriptRun> script_;
-  std::optional<run::ContainerMade> container_;
-  bool kept_container_ = false;
-  bool outputs_inside_ = false;  // the container has the only copy of the outputs
-  int64_t lost_since_us_ = 0;    // monotonic; 0: somebody knows of the container
 };
 
 // "killed by signal 9 (Killed)"

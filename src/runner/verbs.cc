@@ -14,6 +14,7 @@
 #include "runner/exec.h"
 #include "runner/init.h"
 #include "runner/login_shell.h"
+#include "runner/rank.h"
 #include "runner/small_verbs.h"
 #include "runner/verb_collect.h"
 #include "runner/verb_environments.h"
@@ -101,6 +102,7 @@ int RunVerb(const std::vector<std::string>& words, const std::string& version) {
   if (auto code = RunSmallVerb(words)) return *code;
   OfferSudoToEngines();
   if (!words.empty() && words[0] == run::kVerbExec) return RunExec(words);
+  if (!words.empty() && words[0] == run::kVerbRank) return RunRank(words);
   const std::string verb = words.size() == 1 ? words[0] : "";
   // As the first process of a container; nobody waits for a greeting there.
   if (verb == run::kVerbInit) return RunInit();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "executor/fake_executor.h"
+#include "executor/fake_script.h"
 
 #include <signal.h>
 
@@ -9,10 +9,10 @@
 
 namespace tenon::executor {
 
-FakeExecutor::FakeExecutor(Plan plan, const Clock& clock)
+FakeScript::FakeScript(Plan plan, const Clock& clock)
     : plan_(std::move(plan)), clock_(clock), left_(plan_.leaves) {}
 
-Result<pid_t> FakeExecutor::Start(const ExecRequest& request) {
+Result<pid_t> FakeScript::Start(const ProcessRequest& request) {
   TENON_CHECK(!started_);
   if (plan_.start_error) return *plan_.start_error;
   request_ = request;
@@ -23,12 +23,12 @@ Result<pid_t> FakeExecutor::Start(const ExecRequest& request) {
   return pid();
 }
 
-bool FakeExecutor::Running() const {
+bool FakeScript::Running() const {
   if (!started_ || killed_) return false;
   return plan_.runs_us < 0 || clock_.MonotonicUs() - start_us_ < plan_.runs_us;
 }
 
-void FakeExecutor::Signal(int signal) {
+void FakeScript::Signal(int signal) {
   if (!started_) return;
   signals_.push_back(signal);
   bool kill = signal == SIGKILL;
@@ -42,18 +42,21 @@ void FakeExecutor::Signal(int signal) {
   }
 }
 
-std::optional<Exit> FakeExecutor::Reap() {
+std::optional<Exit> FakeScript::Reap() {
   if (!started_ || reaped_ || Running()) return std::nullopt;
   reaped_ = true;
-  return Exit{killed_.value_or(plan_.status), 1 << 20, false, {}};
+  Exit exit;
+  exit.status = killed_.value_or(plan_.status);
+  exit.peak_rss_bytes = 1 << 20;
+  return exit;
 }
 
-int64_t FakeExecutor::CountLeft() {
+int64_t FakeScript::CountLeft() {
   if (!started_) return 0;
   return left_ + (Running() ? 1 : 0);
 }
 
-run::Proof FakeExecutor::EndAll(bool /*thorough*/) {
+run::Proof FakeScript::EndAll(bool /*thorough*/) {
   if (CountLeft() > 0) Signal(SIGKILL);
   run::Proof proof;
   proof.method = "scan";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "executor/process_executor.h"
+#include "executor/process_script.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -45,21 +45,26 @@ pid_t CloneIntoCgroup(int cgroup_fd) {
 
 }  // namespace
 
-ProcessExecutor::~ProcessExecutor() {
+run::ScriptStarted StartedAs(pid_t pid, std::vector<std::string> argv) {
+  run::ScriptStarted started;
+  started.process = IdentifyProcess(pid).value_or(ProcessId{pid, 0, BootId()});
+  started.argv = std::move(argv);
+  return started;
+}
+
+ProcessScript::~ProcessScript() {
   if (!cgroup_.empty()) RemoveCgroup(cgroup_);
 }
 
-Result<pid_t> ProcessExecutor::Start(const ExecRequest& request) {
+Result<pid_t> ProcessScript::Start(const ProcessRequest& request) {
   TENON_CHECK(pid_ == 0);
-  run_key_ = request.run_key;
   reaper_ = ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
-  if (auto us = IdentifyProcess(::getpid())) our_start_ticks_ = us->start_ticks;
 
   SpawnOptions options;
   options.argv = request.argv;
   options.cwd = request.cwd;
   options.env = request.env;
-  options.env[run::env::kRunKey] = request.run_key;
+  options.env[run::env::kRunKey] = run_key_;
   options.stdout_fd = request.stdout_fd;
   options.stderr_fd = request.stderr_fd;
   options.new_session = true;
@@ -69,7 +74,7 @@ Result<pid_t> ProcessExecutor::Start(const ExecRequest& request) {
   return pid_ = *pid;
 }
 
-Result<pid_t> ProcessExecutor::SpawnInCgroup(SpawnOptions options) {
+Result<pid_t> ProcessScript::SpawnInCgroup(SpawnOptions options) {
   if (use_cgroup_) {
     if (auto held = MakeAndHoldRunCgroup(run_key_); held.ok()) {
       cgroup_ = std::move(held->folder);
@@ -92,7 +97,7 @@ Result<pid_t> ProcessExecutor::SpawnInCgroup(SpawnOptions options) {
   return SpawnAndEnter(std::move(options));
 }
 
-Result<pid_t> ProcessExecutor::SpawnAndEnter(SpawnOptions options) {
+Result<pid_t> ProcessScript::SpawnAndEnter(SpawnOptions options) {
   UniqueFd procs, entered, entered_in_child;
   auto opened = OpenFile(cgroup_ + "/cgroup.procs", O_WRONLY);
   int ends[2];
@@ -115,23 +120,24 @@ Result<pid_t> ProcessExecutor::SpawnAndEnter(SpawnOptions options) {
   return pid;
 }
 
-void ProcessExecutor::LeaveCgroup() {
+void ProcessScript::LeaveCgroup() {
   RemoveCgroup(cgroup_);
   cgroup_fd_.Reset();
   cgroup_.clear();
 }
 
-TreeQuery ProcessExecutor::Query() const {
+TreeQuery ProcessScript::Query() const {
   TreeQuery query;
   query.run_key = run_key_;
   query.cgroup = cgroup_;
   query.supervisor = ::getpid();
-  query.not_before_ticks = our_start_ticks_;
+  if (const auto us = IdentifyProcess(query.supervisor)) query.not_before_ticks = us->start_ticks;
   query.marked = HasRunMark(run_key_);
+  query.descendants_only = part_ == Part::kOneOfMany;
   return query;
 }
 
-void ProcessExecutor::Signal(int signal) {
+void ProcessScript::Signal(int signal) {
   if (pid_ == 0 || NobodyLeft()) return;
   // Looked at before anybody goes, so that all count. The group in one call, which nobody can slip
   // through; then whoever has left it.
@@ -151,7 +157,7 @@ void ProcessExecutor::Signal(int signal) {
   SignalProcesses(others, signal, &signaled_);
 }
 
-std::optional<Exit> ProcessExecutor::Reap() {
+std::optional<Exit> ProcessScript::Reap() {
   std::optional<Exit> exit;
   for (;;) {
     int status = 0;
@@ -174,17 +180,17 @@ std::optional<Exit> ProcessExecutor::Reap() {
   return exit;
 }
 
-bool ProcessExecutor::NobodyLeft() {
+bool ProcessScript::NobodyLeft() {
   if (!reaper_ || !childless_) return false;
   return cgroup_.empty() || CgroupProcesses(cgroup_).empty();
 }
 
-int64_t ProcessExecutor::CountLeft() {
+int64_t ProcessScript::CountLeft() {
   if (pid_ == 0 || NobodyLeft()) return 0;
   return static_cast<int64_t>(ScanTree(Query()).processes.size());
 }
 
-run::Proof ProcessExecutor::EndAll(bool thorough) {
+run::Proof ProcessScript::EndAll(bool thorough) {
   if (thorough || !NobodyLeft()) {
     // Without /proc the group is all that can be reached.
     if (pid_ > 0 && !reaped_ && !Exists("/proc/self/stat")) ::kill(-pid_, SIGKILL);

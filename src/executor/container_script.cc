@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "executor/container_executor.h"
+#include "executor/container_script.h"
 
 #include <signal.h>
 #include <sys/socket.h>
@@ -15,6 +15,7 @@ namespace tenon::executor {
 namespace {
 
 constexpr int64_t kLookAgainUs = 1'000'000;
+constexpr int64_t kLostUs = 60'000'000;
 constexpr int64_t kEndLimitUs = 15'000'000;
 constexpr useconds_t kLookUs = 20'000;
 constexpr int kGiveLimitMs = 60'000;
@@ -29,7 +30,7 @@ ExitStatus StatusOf(int code) {
 
 }  // namespace
 
-Result<docker::Engine*> ContainerExecutor::Engine() {
+Result<docker::Engine*> ContainerScript::Engine() {
   if (!engine_) {
     TENON_TRY(docker::Engine engine, docker::Engine::Connect(made_.socket));
     engine_.emplace(std::move(engine));
@@ -37,7 +38,7 @@ Result<docker::Engine*> ContainerExecutor::Engine() {
   return &*engine_;
 }
 
-Status ContainerExecutor::StartOnce(const ExecRequest& request) {
+Status ContainerScript::StartOnce(const ContainerRequest& request) {
   TENON_TRY(docker::Engine * engine, Engine());
   TENON_TRY(SegmentDoor door, SegmentDoor::Open(request.door));
   TENON_TRY(stream_, engine->Attach(made_.id, /*with_stdin=*/true));
@@ -49,7 +50,7 @@ Status ContainerExecutor::StartOnce(const ExecRequest& request) {
   return {};
 }
 
-Result<pid_t> ContainerExecutor::Start(const ExecRequest& request) {
+Status ContainerScript::Start(const ContainerRequest& request) {
   made_ = request.container;
   auto started = StartOnce(request);
   while (!started.ok() && request.remake) {
@@ -63,16 +64,15 @@ Result<pid_t> ContainerExecutor::Start(const ExecRequest& request) {
     return std::move(started).error().Wrap("starting the container " + made_.name);
   }
   Watch();
-  return 0;
-}
-
-Status ContainerExecutor::Adopt(const run::ContainerMade& container) {
-  made_ = container;
-  Watch();
   return {};
 }
 
-void ContainerExecutor::Watch() {
+void ContainerScript::Adopt(const run::ContainerMade& container) {
+  made_ = container;
+  Watch();
+}
+
+void ContainerScript::Watch() {
   waiting_.reset();
   look_again_us_ = clock_.MonotonicUs() + kLookAgainUs;
   auto engine = Engine();
@@ -89,7 +89,7 @@ void ContainerExecutor::Watch() {
   if (auto waiting = (*engine)->Wait(made_.id); waiting.ok()) waiting_ = std::move(*waiting);
 }
 
-void ContainerExecutor::NoteEnd(const std::optional<docker::Container>& container) {
+void ContainerScript::NoteEnd(const std::optional<docker::Container>& container) {
   if (exit_ || told_) return;
   exit_.emplace();
   if (!container) {
@@ -118,7 +118,7 @@ void ContainerExecutor::NoteEnd(const std::optional<docker::Container>& containe
 
 // What the init has said elsewhere than in its segment; it is silent unless that could not be
 // opened.
-std::string ContainerExecutor::LastWords() {
+std::string ContainerScript::LastWords() {
   if (!stream_.fd.valid()) return "";
   std::string words;
   docker::FrameDecoder frames([&](int, std::string_view bytes) { words += bytes; });
@@ -133,32 +133,92 @@ std::string ContainerExecutor::LastWords() {
   return text.empty() ? "" : ": " + ForTerminal(text.substr(0, 1000));
 }
 
-std::optional<Exit> ContainerExecutor::Reap() {
-  if (told_) return std::nullopt;
-  if (!exit_ && waiting_) {
+// A container that is kept for looking at does not end with its script.
+void ContainerScript::NoteKept() {
+  if (!init_.IsGone()) return;
+  const auto ended = init_.Read().ended;
+  if (!ended || (ended->exit_code == 0 && ended->signal == 0)) return;
+  kept_ = true;
+  exit_.emplace();
+  exit_->kept = true;
+}
+
+// An engine that never comes back can't tell that its container has ended; the init can, by going.
+void ContainerScript::NoteLost() {
+  if (waiting_ || !init_.IsGone()) {
+    lost_since_us_ = 0;
+    return;
+  }
+  const int64_t now = clock_.MonotonicUs();
+  if (lost_since_us_ == 0) lost_since_us_ = now;
+  if (now - lost_since_us_ < kLostUs) return;
+  lost_ = true;
+  exit_.emplace();
+  exit_->status = {0, SIGKILL};
+  exit_->remark = "the container is gone, and the engine does not answer";
+}
+
+// It knows better than the engine.
+void ContainerScript::TakeInitsWord() {
+  const Init::Word word = init_.Read();
+  exit_->start_us = word.start_us;
+  if (!word.ended) return;
+  exit_->told = true;
+  const run::ScriptEnded& ended = *word.ended;
+  exit_->status = {ended.exit_code, ended.signal};
+  exit_->out_of_memory = exit_->out_of_memory || ended.out_of_memory;
+  exit_->peak_rss_bytes = exit_->whole_peak_bytes = ended.peak_rss_bytes;
+  exit_->remark = ended.problem;
+  exit_->start_us = ended.start_us;
+  exit_->duration_us = ended.duration_us;
+  exit_->leftovers = ended.leftovers;
+}
+
+void ContainerScript::AskEngine() {
+  if (waiting_) {
     auto code = waiting_->Poll();
-    if (code.ok() && !*code) return std::nullopt;
+    if (code.ok() && !*code) return;
     Watch();  // it has ended, or the engine has: the engine's own word decides
-  } else if (!exit_ && clock_.MonotonicUs() >= look_again_us_) {
+  } else if (clock_.MonotonicUs() >= look_again_us_) {
     Watch();
   }
+}
+
+std::optional<Exit> ContainerScript::Reap() {
+  if (told_ || made_.id.empty()) return std::nullopt;
+  if (!exit_) AskEngine();
+  if (!exit_ && keep_on_fail_ && !asked_) NoteKept();
+  if (!exit_) NoteLost();
   if (!exit_) return std::nullopt;
+  TakeInitsWord();
   told_ = true;
   waiting_.reset();
   return exit_;
 }
 
-void ContainerExecutor::Signal(int signal) {
+void ContainerScript::Signal(int signal) {
+  asked_ = true;
   auto engine = Engine();
   if (!engine.ok()) return;
   we_killed_ = we_killed_ || signal == SIGKILL;
   (void)(*engine)->Kill(made_.id, signal).ok();
 }
 
-run::Proof ContainerExecutor::EndAll(bool /*thorough*/) {
+run::Proof ContainerScript::EndAll(bool /*thorough*/) {
+  asked_ = true;
   run::Proof proof;
   proof.method = "container";
   proof.gpu = GpuRemark();
+  if (made_.id.empty()) return proof;
+  if (kept_) {
+    proof.left = 1;
+    proof.remark = "the container is kept";
+    return proof;
+  }
+  if (lost_) {
+    proof.remark = "its init is gone; the engine could not be asked";
+    return proof;
+  }
   const int64_t deadline = clock_.MonotonicUs() + kEndLimitUs;
   for (bool first = true;; first = false) {
     auto engine = Engine();
@@ -185,12 +245,14 @@ run::Proof ContainerExecutor::EndAll(bool /*thorough*/) {
   }
 }
 
-Status ContainerExecutor::Release(const run::ContainerMade& container) {
+Status ContainerScript::Remove(const run::ContainerMade& container) {
   waiting_.reset();
   stream_.fd.Reset();
   made_ = container;
   TENON_TRY(docker::Engine * engine, Engine());
-  return engine->Remove(made_.id);
+  TENON_TRY_VOID(engine->Remove(made_.id));
+  made_ = {};
+  return {};
 }
 
 }  // namespace tenon::executor

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TENON_EXECUTOR_FAKE_EXECUTOR_H_
-#define TENON_EXECUTOR_FAKE_EXECUTOR_H_
+#ifndef TENON_EXECUTOR_FAKE_SCRIPT_H_
+#define TENON_EXECUTOR_FAKE_SCRIPT_H_
 
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
-#include "executor/executor.h"
+#include "executor/process_script.h"
 
 namespace tenon::executor {
 
 // A script made of data: what it writes, how long it runs, how it ends, what it leaves behind.
 // Starts nothing; time passes on the clock it is given. No SIGCHLD comes: whoever uses it calls
 // Reap().
-class FakeExecutor : public Executor {
+class FakeScript : public Script {
  public:
   struct Plan {
     std::optional<Error> start_error;  // Start() fails with this
@@ -27,18 +27,17 @@ class FakeExecutor : public Executor {
     int64_t unkillable = 0;  // of them: what EndAll can't end
   };
 
-  explicit FakeExecutor(Plan plan, const Clock& clock = SystemClock());
+  explicit FakeScript(Plan plan, const Clock& clock = SystemClock());
 
-  Result<pid_t> Start(const ExecRequest& request) override;
+  Result<pid_t> Start(const ProcessRequest& request);
   void Signal(int signal) override;
   std::optional<Exit> Reap() override;
   int64_t CountLeft() override;
   run::Proof EndAll(bool thorough) override;
-  pid_t pid() const override { return started_ ? 4242 : 0; }
-  std::string cgroup() const override { return ""; }
+  pid_t pid() const { return started_ ? 4242 : 0; }
 
   // What was asked of it.
-  const std::optional<ExecRequest>& request() const { return request_; }
+  const std::optional<ProcessRequest>& request() const { return request_; }
   const std::vector<int>& signals() const { return signals_; }
 
  private:
@@ -46,7 +45,7 @@ class FakeExecutor : public Executor {
 
   Plan plan_;
   const Clock& clock_;
-  std::optional<ExecRequest> request_;
+  std::optional<ProcessRequest> request_;
   std::vector<int> signals_;
   bool started_ = false;
   int64_t start_us_ = 0;
@@ -58,4 +57,4 @@ class FakeExecutor : public Executor {
 
 }  // namespace tenon::executor
 
-#endif  // TENON_EXECUTOR_FAKE_EXECUTOR_H_
+#endif  // TENON_EXECUTOR_FAKE_SCRIPT_H_
