@@ -44,7 +44,7 @@ Supervisor::Supervisor(StartRequest request, Recorder& recorder, Syncer& syncer,
   script_ = std::make_unique<ScriptRun>(
       loop_, recorder_, syncer_, executor_->script(),
       std::min(request_.spec.grace_us, kLeftoverGraceUs),
-      [this](ScriptRun::Over over) { OnScriptOver(std::move(over)); }, clock_);
+      [this](const ScriptRun::Over& over) { OnScriptOver(over); }, clock_);
 }
 
 Supervisor::~Supervisor() {
@@ -234,7 +234,7 @@ std::string Supervisor::TakeOutputs() {
   return CollectOutputs(request_.run, recorder_, names_);
 }
 
-void Supervisor::OnScriptOver(ScriptRun::Over over) {
+void Supervisor::OnScriptOver(const ScriptRun::Over& over) {
   phase_ = Phase::kDone;
   loop_.RemoveTimer(timeout_timer_);
   bool complete = executor_->FetchMetrics(recorder_, names_) && over.metrics_complete;

@@ -52,7 +52,7 @@ class Supervisor {
   void RecordHandedOver();
   void OnPrepared(const Status& prepared);
   void StartScript();
-  void OnScriptOver(ScriptRun::Over over);
+  void OnScriptOver(const ScriptRun::Over& over);
   void FinishUnstarted(run::State state, int exit_code, std::string reason, std::string cause = "");
   run::Proof EndWhatPreparingLeft();
   // Beside the one that we write.
