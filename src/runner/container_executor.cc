@@ -71,10 +71,12 @@ executor::Init::Word SegmentInit::Read() const {
 }
 
 Result<Facts> SegmentInit::ReadAll() const {
-  if (last_) return *last_;
+  struct stat now {};
+  const int64_t size = ::stat(segment_.c_str(), &now) == 0 ? now.st_size : -1;
+  if (last_ && last_->size == size) return last_->facts;
   const bool gone = IsGone();
   TENON_TRY(Facts facts, ReadFacts(segment_));
-  if (gone) last_ = facts;
+  if (gone) last_ = Last{size, facts};
   return facts;
 }
 

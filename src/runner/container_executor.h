@@ -22,8 +22,14 @@ class SegmentInit : public executor::Init {
   Result<Facts> ReadAll() const;
 
  private:
+  struct Last {
+    int64_t size = 0;
+    Facts facts;
+  };
+
   const std::string segment_;
-  mutable std::optional<Facts> last_;  // read when it was gone: there may be gigabytes of output
+  // Read when nobody wrote, which is also so before it begins. There may be gigabytes of output.
+  mutable std::optional<Last> last_;
 };
 
 // The script in a container of the image that the run configuration names, with the project's
