@@ -118,8 +118,8 @@ std::string AzScript(const std::string& tenon) {
          "exec \"$tenon\" az \"$@\"\n";
 }
 
-int AzMain(const std::vector<std::string>& words) {
-  Session session;
+int AzMain(const std::vector<std::string>& words, engine::OtherMachines* others) {
+  Session session(others);
   if (words.empty() || words.front() != "ml") return PassOn(session, words);
   const std::vector<std::string> inner(words.begin() + 1, words.end());
   if (const auto absent = FindNotHere(inner, Program::kAz)) return PrintNotHere(*absent, inner);

@@ -12,13 +12,17 @@
 #include "base/process.h"
 #include "base/result.h"
 
+namespace tenon::engine {
+class OtherMachines;
+}
+
 namespace tenon::cli {
 
 // Stands in every `az` that install-az writes, so that one of ours is known when it is met.
 inline constexpr std::string_view kAzMark = "tenon install-az";
 
 // Carries out `az WORDS`; returns the exit code, or becomes the other az.
-int AzMain(const std::vector<std::string>& words);
+int AzMain(const std::vector<std::string>& words, engine::OtherMachines* others);
 
 // Whether this file is one of ours: written by install-az, or this very program.
 bool IsOurAz(const std::string& path);

@@ -168,20 +168,20 @@ int RunLine(Session& session, const Line& line) {
   return *code;
 }
 
-int Main(int argc, char** argv) {
+int Main(int argc, char** argv, engine::OtherMachines* others) {
   std::signal(SIGPIPE, SIG_IGN);
   SetWaitListener(
       [](const std::string& sentence) { PrintErr("note: " + OneLine(sentence) + "\n"); });
   const std::string_view program = argc > 0 ? argv[0] : "tenon";
   std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   HideSecretArguments(argc, argv);
-  if (program.substr(program.rfind('/') + 1) == "az") return AzMain(words);
+  if (program.substr(program.rfind('/') + 1) == "az") return AzMain(words, others);
   if (!words.empty() && words.front() == "az") {
     words.erase(words.begin());
-    return AzMain(words);
+    return AzMain(words, others);
   }
   if (const auto absent = FindNotHere(words, Program::kTenon)) return PrintNotHere(*absent, words);
-  Session session;
+  Session session(others);
   CommandLine command_line(session, Program::kTenon, &words);
   return RunLine(session, command_line.Parse(words));
 }

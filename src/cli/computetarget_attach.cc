@@ -50,10 +50,10 @@ Result<std::string> TypeSaid(const AttachOptions& options) {
 }
 
 // host:2222, user@host; who is not named is asked of ssh's configuration.
-Status UnderstandAddress(AttachOptions* options) {
+Status UnderstandAddress(Session& session, AttachOptions* options) {
   project::AttachRequest& request = options->request;
   if (request.address.empty()) return {};  // said so by CheckAttach
-  Result<engine::SshAddress> address = engine::ParseSshAddress(request.address);
+  Result<engine::MachineAddress> address = engine::ParseMachineAddress(request.address);
   if (!address.ok()) return std::move(address).error().Wrap("--address");
   request.address = address->host;
   request.port = options->port != 0 ? options->port : address->port;
@@ -67,11 +67,12 @@ Status UnderstandAddress(AttachOptions* options) {
   }
   if (request.username.empty()) request.username = address->user;
   if (request.username.empty()) {
-    TENON_TRY(const auto defaults, engine::AskSshDefaults(request.address));
-    request.username = defaults.user;
+    TENON_TRY(engine::Context * context, session.Context());
+    TENON_TRY(engine::OtherMachines * others, context->Others());
+    TENON_TRY(request.username, others->UsualUser(request.address));
   }
   if (request.username.empty()) return {};
-  const Status good = engine::CheckSshUser(request.username);
+  const Status good = engine::CheckLoginName(request.username);
   return good.ok() ? Status() : Status(Error(good.error()).Wrap("--username"));
 }
 
@@ -159,7 +160,8 @@ Result<std::string> UseOwnKey(Session& session, const AttachOptions& options, Ho
               AskYesOnTerminal("Append the key to ~/.ssh/authorized_keys of " + where + "?");
   }
   if (install) {
-    Status put = engine::InstallPublicKey(*context, *host, given, pair.public_line);
+    TENON_TRY(engine::OtherMachines * others, context->Others());
+    Status put = others->InstallPublicKey(*context, *host, given, pair.public_line);
     if (!put.ok()) {
       Error error = std::move(put).error();
       if (engine::TakesKeysOnly(error)) {
@@ -241,7 +243,7 @@ Result<Outcome> AddMachine(Session& session, const AttachOptions& options,
 Result<Outcome> AttachMachine(Session& session, AttachOptions& options,
                               const project::Project& project) {
   project::AttachRequest& request = options.request;
-  TENON_TRY_VOID(UnderstandAddress(&options));
+  TENON_TRY_VOID(UnderstandAddress(session, &options));
   TENON_TRY(const std::string key_file, KeyFilePath(options.key_file));
   if (!key_file.empty() && options.make_key) {
     return Invalid("-k and --private-key-file exclude each other");

@@ -28,7 +28,7 @@ struct UpdateOptions {
 Status SplitAddress(Values* values) {
   for (size_t i = 0; i < values->size(); ++i) {
     if ((*values)[i].first != "address" || !(*values)[i].second) continue;
-    Result<engine::SshAddress> address = engine::ParseSshAddress(*(*values)[i].second);
+    Result<engine::MachineAddress> address = engine::ParseMachineAddress(*(*values)[i].second);
     if (!address.ok()) return std::move(address).error().Wrap("--address");
     (*values)[i].second = address->host;
     if (address->port != 0) values->emplace_back("port", std::to_string(address->port));

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <memory>
 
-#include "base/file.h"
-#include "base/process.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/options.h"
@@ -15,15 +11,11 @@
 #include "cli/watch.h"
 #include "engine/environments.h"
 #include "engine/machine.h"
+#include "engine/try_python.h"
 #include "project/password.h"
 
 namespace tenon::cli {
 namespace {
-
-constexpr int kNoSuchProgram = 127;  // as env(1) says it
-constexpr int kPythonTimeoutMs = 60'000;
-constexpr const char* kAskVersion =
-    "import sys; print('%d.%d.%d' % sys.version_info[:3]); print(sys.executable)";
 
 struct Options {
   RequestOptions request;
@@ -61,94 +53,27 @@ Result<project::Resolved> ResolveAll(const Session& session, const RequestOption
   return resolved;
 }
 
-// The Python that a run on this machine gets, by the runner's rules.
-Result<std::string> FindPython(const Session& session, std::string name) {
-  auto get = [&](const char* variable) -> std::string {
-    const auto found = session.environment.find(variable);
-    return found == session.environment.end() ? "" : found->second;
-  };
-  if (name.empty()) name = "python";
-  if (name == "~" || name.starts_with("~/")) name = get("HOME") + name.substr(1);
-  if (name.find('/') != std::string::npos) {
-    if (::access(name.c_str(), X_OK) == 0 && !IsDirectory(name)) return name;
-    return NotFound("no Python at " + OneLine(name) + " (pythonLocation of the target)")
-        .WithHint("set pythonLocation to the path of a Python interpreter, or to python3");
-  }
-  if (auto found = FindProgram(name, get("PATH"))) return *found;
-  if (name == "python") {
-    if (auto found = FindProgram("python3", get("PATH"))) return *found;
-  }
-  return NotFound("no program `" + OneLine(name) + "` on PATH (pythonLocation of the target)")
-      .WithHint("install Python, or set pythonLocation to its path");
-}
-
-// Asks a Python of this machine for its version; `python` becomes its path.
-Result<CaptureResult> AskHere(const Session& session, const project::Resolved& resolved,
-                              std::string* python) {
-  std::string wanted = resolved.target.python_location.value;
-  if (wanted.find('/') != std::string::npos && !wanted.starts_with("~")) {
-    wanted = JoinPath(resolved.project.root, wanted);
-  }
-  TENON_TRY(*python, FindPython(session, wanted));
-  return RunAndCapture({*python, "-c", kAskVersion}, "", "", kPythonTimeoutMs, 64u << 10);
-}
-
-// The same on another machine, with the PATH of a login there.
-Result<CaptureResult> AskThere(engine::Context& context, const std::string& host,
-                               std::string* python) {
-  TENON_TRY(engine::Machine * machine, context.At(host));
-  const Environment login = engine::LoginEnvironment(machine->known());
-  std::vector<std::string> names = {python->empty() ? "python" : *python};
-  if (names[0].starts_with("~/")) names[0] = GetVariable(login, "HOME") + names[0].substr(1);
-  if (names[0] == "python") names.emplace_back("python3");
-  for (const std::string& name : names) {
-    *python = name;
-    TENON_TRY(CaptureResult asked,
-              machine->host().Run(
-                  {"/usr/bin/env", "PATH=" + GetVariable(login, "PATH"), name, "-c", kAskVersion},
-                  "", kPythonTimeoutMs));
-    if (asked.status.code != kNoSuchProgram) return asked;
-  }
-  return NotFound("no program `" + OneLine(*python) +
-                  "` on the machine (pythonLocation of the target)")
-      .WithHint("install Python there, or set pythonLocation to its path");
-}
-
 // The user's own Python is as it is; it is tried, so that the answer is worth something.
 Result<int> TryPython(Session& session, const project::Resolved& resolved) {
   PrintNotices(resolved);
   TENON_TRY(const std::string host, HostOfTarget(session, resolved.project, resolved.target));
-  std::string python = resolved.target.python_location.value;
-  Result<CaptureResult> asked = CaptureResult();
-  if (host.empty()) {
-    asked = AskHere(session, resolved, &python);
-  } else {
-    TENON_TRY(engine::Context * context, session.Context());
-    asked = AskThere(*context, host, &python);
-  }
-  if (!asked.ok()) return std::move(asked).error().Wrap("trying the target's Python");
-  if (asked->timed_out) {
-    return Unavailable(OneLine(python) + " has not told its version within a minute");
-  }
-  const std::vector<std::string> lines = Split(Trim(asked->out), '\n');
-  if (asked->status.AsShell() != 0 || lines.size() < 2) {
-    return Unavailable(OneLine(python) + " is there but does not run as a Python: " +
-                       (asked->err.empty() ? "exit code " + std::to_string(asked->status.AsShell())
-                                           : OneLine(Trim(asked->err))))
-        .WithHint("pythonLocation of the target names it");
-  }
+  TENON_TRY(engine::Context * context, session.Context());
+  TENON_TRY(engine::Machine * machine, context->At(host));
+  auto python = engine::TryPython(*machine, resolved.target.python_location.value,
+                                  resolved.project.root, session.environment);
+  if (!python.ok()) return std::move(python).error().Wrap("trying the target's Python");
   if (session.WantsJson()) {
     PrintValue(session, json::Object{{"run_configuration", resolved.run_configuration.value},
                                      {"target", resolved.target_name.value},
                                      {"type", resolved.target.type.value},
                                      {"prepared", false},
-                                     {"python", json::EncodeBytes(python)},
-                                     {"python_version", json::EncodeBytes(lines[0])}});
+                                     {"python", json::EncodeBytes(python->path)},
+                                     {"python_version", json::EncodeBytes(python->version)}});
     return 0;
   }
   PrintOut("nothing to prepare on " + OneLine(resolved.target_name.value) +
-           ": it uses your own Python as it is\nPython " + OneLine(lines[0]) + ": " +
-           OneLine(python) + "\n");
+           ": it uses your own Python as it is\nPython " + OneLine(python->version) + ": " +
+           OneLine(python->path) + "\n");
   return 0;
 }
 

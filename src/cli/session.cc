@@ -16,7 +16,8 @@
 
 namespace tenon::cli {
 
-Session::Session() : environment(CurrentEnvironment()) {}
+Session::Session(engine::OtherMachines* others)
+    : environment(CurrentEnvironment()), others_(others) {}
 Session::~Session() = default;
 
 Result<std::string> Session::HomePath() const {
@@ -45,7 +46,7 @@ Result<std::string> Session::HomePath() const {
 Result<engine::Context*> Session::Context() {
   if (!context_) {
     TENON_TRY(std::string home, HomePath());
-    context_ = engine::MakeLocalContext(std::move(home), TENON_VERSION);
+    context_ = engine::MakeLocalContext(std::move(home), TENON_VERSION, others_);
     if (HasTerminal()) context_->ask_user = AskForSsh;
   }
   return context_.get();

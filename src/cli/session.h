@@ -32,7 +32,8 @@ struct Globals {
 // context (made when first asked for, so that `--version` and `--help` touch nothing).
 class Session {
  public:
-  Session();
+  // `others`: how other machines are reached; null: not at all.
+  explicit Session(engine::OtherMachines* others = nullptr);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -69,6 +70,7 @@ class Session {
   mutable std::optional<Error> query_error;
 
  private:
+  engine::OtherMachines* others_;
   std::unique_ptr<engine::Context> context_;
 };
 

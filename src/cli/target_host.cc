@@ -25,7 +25,7 @@ Result<HostRecord> FromFile(const project::Project& project, const project::Targ
   }
   if (!target.wrong_types.empty()) return target.wrong_types.front();
   if (!target.unfinished.empty()) return target.unfinished.front();
-  Result<engine::SshAddress> address = engine::ParseSshAddress(target.address.value);
+  Result<engine::MachineAddress> address = engine::ParseMachineAddress(target.address.value);
   if (!address.ok()) return std::move(address).error().Wrap(target.address.origin.Text());
   HostRecord host;
   host.target = target.name;
@@ -35,7 +35,7 @@ Result<HostRecord> FromFile(const project::Project& project, const project::Targ
   host.port = target.port.value != 0 ? static_cast<int>(target.port.value) : address->port;
   host.user = target.username.value.empty() ? address->user : target.username.value;
   if (!host.user.empty()) {
-    const Status good = engine::CheckSshUser(host.user);
+    const Status good = engine::CheckLoginName(host.user);
     if (!good.ok()) return Error(good.error()).Wrap(target.username.origin.Text());
   }
   host.asked_root = target.tenon_directory.value;

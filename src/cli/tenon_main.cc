@@ -7,13 +7,13 @@
 #include "base/last_resort.h"
 #include "cli/command.h"
 #include "engine/ask_machines.h"
-#include "engine/attach_host.h"
+#include "engine/reach_by_ssh.h"
 
 int main(int argc, char** argv) {
   tenon::SurviveFileSizeLimit();
   const int code = tenon::CatchAll([&] {
     if (tenon::engine::IsAskpass()) return tenon::engine::AskpassMain(argc > 1 ? argv[1] : "");
-    return tenon::cli::Main(argc, argv);
+    return tenon::cli::Main(argc, argv, &tenon::engine::ReachBySsh());
   });
   if (tenon::engine::IsAskingStill()) {
     std::fflush(nullptr);

@@ -26,29 +26,32 @@ class DiskFar : public transport::LocalHost, public transport::FrameLink {
  public:
   transport::FrameLink* frames() override { return this; }
   Status Send(const json::Object& head, std::string_view) override {
+    if (json::GetString(head, "op") == "unfollow") return {};
     if (json::GetString(head, "op") != "follow") {
-      answers_.push_back({{{"ok", true}, {"end", true}}, ""});
       answers_.push_back({{{"ok", true}}, ""});
       return {};
     }
+    const int64_t id = json::GetInt(head, "id");
     const bool locked = IsLocked(json::GetString(head, "lock")).value_or(false);
     const json::Array& files = *json::GetArray(head, "files");
     for (size_t i = 0; i < files.size(); ++i) {
       const auto offset = static_cast<uint64_t>(json::GetInt(files[i].get_object(), "offset"));
       auto bytes = ReadFrom(json::GetString(files[i].get_object(), "path"), offset, 1 << 20);
       if (!bytes.ok()) continue;
-      answers_.push_back({{{"file", i}, {"offset", offset}}, std::move(*bytes)});
+      answers_.push_back({{{"id", id}, {"file", i}, {"offset", offset}}, std::move(*bytes)});
     }
-    answers_.push_back({{{"locked", locked}}, ""});
+    answers_.push_back({{{"id", id}, {"locked", locked}}, ""});
     return {};
   }
-  Result<std::optional<Frame>> Next(int64_t) override {
+
+ protected:
+  Result<std::optional<Frame>> Take(int64_t) override {
     if (answers_.empty()) return std::optional<Frame>();
     Frame frame = std::move(answers_.front());
     answers_.pop_front();
     return std::optional<Frame>(std::move(frame));
   }
-  void Close() override { answers_.clear(); }
+  void HangUp() override { answers_.clear(); }
 
  private:
   std::deque<Frame> answers_;

@@ -11,31 +11,19 @@
 #include "base/result.h"
 #include "engine/context.h"
 #include "engine/hosts.h"
-#include "transport/ssh.h"
+#include "engine/other_machines.h"
+#include "transport/address.h"
 
 namespace tenon::engine {
 
-// Words of SSH that those above need.
-using transport::AskSshDefaults;
-using transport::CheckSshUser;
-using transport::HostKey;
+// Words that those above need.
+using transport::CheckLoginName;
+using transport::MachineAddress;
 using transport::ParseHostKey;
-using transport::ParseSshAddress;
-using transport::SshAddress;
-using transport::SshDefaults;
+using transport::ParseMachineAddress;
 
-// Whether ssh started this program to ask something. Then main() does nothing but AskpassMain.
-bool IsAskpass();
-int AskpassMain(const std::string& prompt);
-
-// Secrets that are not in the store yet.
-struct GivenSecrets {
-  std::optional<std::string> password, passphrase;
-};
-
-// The key the machine shows; of its several, the one with the fingerprint `wanted` ("SHA256:…"), if
-// it has that. No secret goes to it.
-Result<HostKey> LookAtHost(Context& context, const HostRecord& host, const std::string& wanted);
+// "me on 203.0.113.7 (my_dsvm)".
+std::string LoginText(const HostRecord& host);
 
 // Logs in to a machine whose key is agreed to (`host.host_key`) and asks what it offers. `secrets`:
 // those given; what the user types for this very login (context.ask_user) is put there too. Returns
@@ -63,9 +51,6 @@ struct KeyPair {
 };
 // The pair of this host under <home>/keys; made when there is none yet.
 Result<KeyPair> MakeKeyPair(Context& context, const HostRecord& host);
-// Logs in with the given secrets and puts the line into ~/.ssh/authorized_keys there, once.
-Status InstallPublicKey(Context& context, HostRecord host, GivenSecrets* secrets,
-                        const std::string& public_line);
 
 }  // namespace tenon::engine
 

@@ -8,8 +8,8 @@
 #include "base/private_file.h"
 #include "base/text.h"
 #include "engine/local_machine.h"
+#include "engine/other_machines.h"
 #include "engine/private_home.h"
-#include "engine/ssh_machine.h"
 #include "launch/direct_launch.h"
 #include "launch/embedded_runner.h"
 #include "launch/runner_services.h"
@@ -39,9 +39,15 @@ Result<Machine*> Context::At(const std::string& host_id) {
     found = std::make_unique<LocalMachine>(*this);
   } else if (!found) {
     TENON_TRY(const HostRecord record, ReadHost(home, host_id));
-    TENON_TRY(found, SshMachine::Reach(*this, record, SecretsFor(*this, record)));
+    TENON_TRY(OtherMachines * way, Others());
+    TENON_TRY(found, way->Reach(*this, record));
   }
   return found.get();
+}
+
+Result<OtherMachines*> Context::Others() const {
+  if (others != nullptr) return others;
+  return Denied("this program reaches no other machine");
 }
 
 Result<snapshot::ObjectStore*> Context::Objects() {
@@ -79,9 +85,13 @@ Result<std::string> Context::ClientId() {
   return client_id;
 }
 
-std::unique_ptr<Context> MakeLocalContext(std::string home, std::string version) {
+std::unique_ptr<Context> MakeLocalContext(std::string home, std::string version,
+                                          OtherMachines* others) {
   auto context = std::make_unique<Context>(run::Home(home));
-  context->make_another = [home, version] { return MakeLocalContext(home, version); };
+  context->others = others;
+  context->make_another = [home, version, others] {
+    return MakeLocalContext(home, version, others);
+  };
   context->owned_host = std::make_unique<transport::LocalHost>();
   context->owned_calls = std::make_unique<launch::RunnerCalls>(
       *context->owned_host, std::move(home),

@@ -22,6 +22,7 @@
 namespace tenon::engine {
 
 class Machine;
+class OtherMachines;
 
 // What every engine function works with. Made once per program; the pointers outlive the calls.
 //
@@ -41,6 +42,10 @@ struct Context {
   launch::HostServices* services = nullptr;
   const Clock* clock = nullptr;
   std::string version;
+  // How other machines are reached. Null: this program reaches none.
+  OtherMachines* others = nullptr;
+  // The same; kDenied when there is none.
+  Result<OtherMachines*> Others() const;
   // Asks the user something that ssh wants to know, without showing what is typed. nullopt: no
   // answer. Empty: nobody is there to ask.
   std::function<std::optional<std::string>(const std::string& prompt)> ask_user;
@@ -72,7 +77,9 @@ struct Context {
 };
 
 // A context for this machine: runs start here, with the runner that is embedded in this program.
-std::unique_ptr<Context> MakeLocalContext(std::string home, std::string version);
+// `others` outlives it.
+std::unique_ptr<Context> MakeLocalContext(std::string home, std::string version,
+                                          OtherMachines* others = nullptr);
 
 // SHA-256 of the runner inside this program, 64 hex digits: the name hosts keep it under.
 std::string RunnerHash();

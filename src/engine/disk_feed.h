@@ -23,7 +23,7 @@ class DiskFeed : public RunFeed {
   Result<bool> IsWhole() override { return true; }
   Result<bool> TakeRest() override { return true; }
   void AwaitDisk() override;
-  Status Stop() override { return {}; }
+  int fd() const override { return context_.host->growth_fd(); }
   bool MayMend(const Error&) const override { return false; }
   std::optional<Stopped> stopped() override;
   int64_t SilentUs() const override { return 0; }

@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "engine/fetch.h"
-#include "engine/mirror.h"
 #include "engine/run_folders.h"
 #include "engine/submit.h"
 #include "history/store.h"

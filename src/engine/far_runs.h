@@ -6,11 +6,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/context.h"
 #include "engine/machine.h"
 #include "engine/machine_runs.h"
+#include "engine/mirror.h"
 
 namespace tenon::engine {
 
@@ -21,9 +23,9 @@ class FarRuns : public MachineRuns {
   // Both must outlive this object; `machine` is the one it belongs to.
   FarRuns(Context& context, Machine& machine) : context_(context), far_(machine) {}
 
-  // The journal of that run was asked for with its start, and comes over the link from its
-  // beginning on (Mirror::AheadRequest). The next feed that needs the link takes it over.
-  void NoteAhead(const std::string& run_id) { ahead_ = run_id; }
+  // The journal of a run was asked for with its start (Mirror::AheadRequest). The feed of that run
+  // takes it over.
+  void NoteAhead(Mirror::Ahead ahead) { ahead_ = std::move(ahead); }
 
   std::unique_ptr<RunFeed> Feed(const std::string& run_id, FeedSink sink) override;
   bool HadRun(const journal::RunView& run) const override;
@@ -44,7 +46,7 @@ class FarRuns : public MachineRuns {
 
   Context& context_;
   Machine& far_;
-  std::string ahead_;
+  Mirror::Ahead ahead_;
 };
 
 }  // namespace tenon::engine

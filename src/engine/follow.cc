@@ -25,7 +25,8 @@ constexpr size_t kPiece = 1u << 20;
 constexpr int64_t kWaitUs = 250'000;
 // How long the rest of a run that is over is waited for when another process of ours copies it.
 constexpr int kOthersLooks = 100;
-constexpr useconds_t kOthersPauseUs = 100'000;
+constexpr int64_t kOthersPauseUs = 100'000;
+constexpr int64_t kSliceUs = 100'000;  // after which it is seen that one is to stop
 
 // Passes one record on. An end is only kept: the other segments may have something to say before.
 // One that can't be understood costs itself alone.
@@ -156,15 +157,13 @@ journal::Cursor PlaceOf(const journal::Place& place, std::string_view segment) {
   return found == place.end() ? journal::Cursor{} : found->second;
 }
 
-// Keeps at it while the link to another machine comes and goes: says so, waits a little longer each
-// time, and stops when told to.
+// Keeps at it while the link to another machine comes and goes: says so, and pauses a little longer
+// each time.
 class Patience {
  public:
-  Patience(const Context& context, const FollowOptions& options, const RunFeed& feed,
-           Reporter& reporter)
-      : context_(context), options_(options), feed_(feed), reporter_(reporter), heard_us_(Now()) {}
+  Patience(const Context& context, Reporter& reporter)
+      : context_(context), reporter_(reporter), heard_us_(Now()) {}
 
-  bool Stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
   // The link is there; nothing came over it for that long.
   void Heard(int64_t silent_us) {
     if (silent_us >= kSilenceShownUs) {
@@ -178,43 +177,30 @@ class Patience {
     told_ = false;
     pause_us_ = kFirstPauseUs;
   }
-  // The link broke. Waits before the next try; an Error that waiting does not mend is returned.
-  Status Broken(Error error) {
-    if (!feed_.MayMend(error)) return error;
+  // The link broke: there is a pause before the next try.
+  void Broken(const Error& error) {
     told_ = true;
     broken_us_ = Now();
     reporter_.OnLink(Now() - heard_us_, error.message);
-    for (int64_t left = pause_us_; left > 0 && !Stopped(); left -= kSliceUs) {
-      ::usleep(static_cast<useconds_t>(std::min(left, kSliceUs)));
-    }
+    PauseFor(pause_us_);
     pause_us_ = std::min(pause_us_ * 2, kLongestPauseUs);
-    return {};
   }
-  // Tries until it works, stops, or fails in a way that waiting does not mend.
-  Status Until(const std::function<Status()>& act) {
-    while (!Stopped()) {
-      auto done = act();
-      if (done.ok()) {
-        Heard(0);
-        return {};
-      }
-      TENON_TRY_VOID(Broken(std::move(done).error()));
-    }
-    return {};
-  }
+  // True time, whatever clock the context has.
+  void PauseFor(int64_t us) { until_us_ = SystemClock().MonotonicUs() + us; }
+  // The end of the pause.
+  int64_t until_us() const { return until_us_; }
 
  private:
   static constexpr int64_t kFirstPauseUs = 50'000, kLongestPauseUs = 15'000'000;
-  static constexpr int64_t kSliceUs = 100'000, kSilenceShownUs = 15'000'000;
+  static constexpr int64_t kSilenceShownUs = 15'000'000;
   int64_t Now() const { return context_.clock->MonotonicUs(); }
 
   const Context& context_;
-  const FollowOptions& options_;
-  const RunFeed& feed_;
   Reporter& reporter_;
   int64_t heard_us_;
   int64_t broken_us_ = 0;
   int64_t pause_us_ = kFirstPauseUs;
+  int64_t until_us_ = 0;
   bool told_ = false;
 };
 
@@ -237,14 +223,19 @@ class StopWatch {
   }
 
  private:
-  const std::string& run_id_;
+  const std::string run_id_;
   Reporter& reporter_;
   std::optional<RunFeed::Stopped> told_;
 };
 
+}  // namespace
+
 // One run being followed, wherever it is: what is reported is read from our own run folder, which
 // the run's feed fills.
-class Follower {
+//
+//   reading ◄──► recovering: nobody writes any more, and there is no end
+//      └ the end ──► taking the rest ──► fetching outputs ──► over
+class Following::Follower {
  public:
   Follower(Context& context, const std::string& run_id, const FollowOptions& options,
            Machine& machine, Reporter& reporter)
@@ -254,35 +245,73 @@ class Follower {
         machine_(machine),
         reporter_(reporter),
         feed_(machine.runs().Feed(run_id, Sink())),
-        patience_(context, options, *feed_, reporter),
+        patience_(context, reporter),
         stop_watch_(run_id_, reporter) {
     AddTail(std::string(run::kHostSegment));
   }
 
-  Result<Followed> Run() {
-    while (!ended_) {
-      TENON_TRY(const bool grew, host().ReadOn(reporter_, &end_));
-      TENON_TRY(const bool others_grew, ReadOthers());
-      if (end_) {
-        TENON_TRY_VOID(Conclude(*end_));
-        break;
-      }
-      if (patience_.Stopped()) break;
-      if (grew || others_grew) continue;
-      if (!options_.wait && feed_->CaughtUp()) {
-        // Segments may have come with the last of it.
-        TENON_TRY(const bool more, ReadOthers(/*look=*/true));
-        if (!more) break;
-        continue;
-      }
-      TENON_TRY_VOID(Wait());
+  Result<bool> Step(int64_t wait_us) {
+    idle_ = false;
+    const int64_t pause = patience_.until_us() - SystemClock().MonotonicUs();
+    if (pause > 0 && !Stopped()) {
+      ::usleep(static_cast<useconds_t>(std::min({pause, wait_us, kSliceUs})));
+      return true;
     }
-    Followed followed{end_, options_.after};
+    switch (phase_) {
+      case Phase::kReading:
+        TENON_TRY_VOID(Read(wait_us));
+        break;
+      case Phase::kRecovering:
+        TENON_TRY_VOID(Recover());
+        break;
+      case Phase::kTakingRest:
+        TENON_TRY_VOID(TakeRest());
+        break;
+      case Phase::kFetching:
+        Fetch();
+        break;
+      case Phase::kOver:
+        break;
+    }
+    return phase_ != Phase::kOver;
+  }
+
+  int fd() const { return feed_->fd(); }
+  int64_t due_us() const {
+    const int64_t now = SystemClock().MonotonicUs();
+    if (patience_.until_us() > now) return patience_.until_us();
+    return idle_ && !feed_->HasNews() ? now + kWaitUs : now;
+  }
+  Followed reached() const {
+    Followed followed{phase_ == Phase::kOver ? end_ : std::nullopt, options_.after};
     for (const Tail& tail : tails_) followed.place[tail.segment()] = tail.cursor();
     return followed;
   }
 
  private:
+  enum class Phase { kReading, kRecovering, kTakingRest, kFetching, kOver };
+
+  bool Stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
+
+  Status Read(int64_t wait_us) {
+    TENON_TRY(const bool grew, host().ReadOn(reporter_, &end_));
+    TENON_TRY(const bool others_grew, ReadOthers());
+    if (end_) {
+      // Whoever wrote the end has waited for the other segments to be complete; without any it is
+      // the last of all.
+      if (end_->other_segments == 0) return ConcludeWith(/*whole=*/true);
+      phase_ = Phase::kTakingRest;
+      return {};
+    }
+    if (Stopped()) phase_ = Phase::kOver;
+    if (Stopped() || grew || others_grew) return {};
+    if (options_.wait || !feed_->CaughtUp()) return Wait(wait_us);
+    // Segments may have come with the last of it.
+    TENON_TRY(const bool more, ReadOthers(/*look=*/true));
+    if (!more) phase_ = Phase::kOver;
+    return {};
+  }
+
   // Called by the feed later, when all members are there.
   FeedSink Sink() {
     FeedSink sink;
@@ -337,47 +366,51 @@ class Follower {
     return grew || tails_.size() > before;
   }
 
-  // Whoever wrote the end has waited for the script's segment to be complete.
-  Status Conclude(const run::End& end) {
-    // Without other segments the end is the last of all.
-    const bool whole = end.other_segments == 0 || TakeRest();
+  // One try. False: the link broke, and the next step tries again.
+  Result<bool> Try(const std::function<Status()>& act) {
+    auto done = act();
+    if (!done.ok() && options_.wait && feed_->MayMend(done.error())) {
+      patience_.Broken(done.error());
+      return false;
+    }
+    if (!done.ok()) return std::move(done).error();
+    if (options_.wait) patience_.Heard(0);
+    return true;
+  }
+
+  // The end is known; what cannot be had besides does not change it.
+  Status TakeRest() {
+    if (Stopped()) return ConcludeWith(/*whole=*/false);
+    bool whole = false;
+    const auto done = Try([&]() -> Status {
+      TENON_TRY(whole, feed_->TakeRest());
+      return {};
+    });
+    if (done.ok() && !*done) return {};
+    if (whole) return ConcludeWith(/*whole=*/true);
+    if (done.ok() && ++looks_ < kOthersLooks) {
+      patience_.PauseFor(kOthersPauseUs);
+      return {};
+    }
+    reporter_.OnNotice({run::Level::kWarning,
+                        done.ok() ? "another process still copies the end of its output"
+                                  : done.error().message + "; this is what was last heard",
+                        "`tenon logs " + run_id_ + "` tries again"});
+    return ConcludeWith(/*whole=*/false);
+  }
+
+  Status ConcludeWith(bool whole) {
     for (bool more = true; more;) {
       TENON_TRY(more, ReadOthers());
     }
-    if (whole) TENON_TRY_VOID(FetchOrSay());
-    if (options_.wait) feed_->AwaitDisk();
-    reporter_.OnEnd(end);
+    phase_ = Phase::kFetching;
+    if (!whole) Finish();
     return {};
   }
 
-  // Until it works, or once for one who does not want to wait.
-  Status Try(const std::function<Status()>& act) {
-    return options_.wait ? patience_.Until(act) : act();
-  }
-
-  // False: not now, and that was told. The end is known; what cannot be had besides does not change
-  // it.
-  bool TakeRest() {
-    bool whole = false;
-    const auto taken = Try([&]() -> Status {
-      for (int looks = 0; !whole && looks < kOthersLooks && !patience_.Stopped(); ++looks) {
-        if (looks > 0) ::usleep(kOthersPauseUs);
-        TENON_TRY(whole, feed_->TakeRest());
-      }
-      return {};
-    });
-    if (!whole && !patience_.Stopped()) {
-      reporter_.OnNotice({run::Level::kWarning,
-                          taken.ok() ? "another process still copies the end of its output"
-                                     : taken.error().message + "; this is what was last heard",
-                          "`tenon logs " + run_id_ + "` tries again"});
-    }
-    return whole;
-  }
-
-  Status FetchOrSay() {
-    auto fetched = Try([&]() -> Status {
-      TENON_TRY_VOID(feed_->Stop());
+  void Fetch() {
+    if (Stopped()) return Finish();
+    const auto fetched = Try([&]() -> Status {
       auto done = machine_.runs().FetchOutputs(run_id_, reporter_);
       if (done.ok() || !machine_.link().stands) return done;
       Error error = std::move(done).error();
@@ -385,36 +418,64 @@ class Follower {
       if (error.kind == ErrorKind::kUnavailable) error.kind = ErrorKind::kDenied;
       return error;
     });
-    if (fetched.ok()) return {};
-    reporter_.OnNotice({run::Level::kWarning,
-                        "the outputs could not be fetched: " + fetched.error().message,
-                        "`tenon history download -r " + run_id_ + "` tries again"});
-    return {};
+    if (fetched.ok() && !*fetched) return;
+    if (!fetched.ok()) {
+      reporter_.OnNotice({run::Level::kWarning,
+                          "the outputs could not be fetched: " + fetched.error().message,
+                          "`tenon history download -r " + run_id_ + "` tries again"});
+    }
+    Finish();
   }
 
-  Status Wait() {
-    auto heard = feed_->Wait(kWaitUs);
+  void Finish() {
+    if (options_.wait) feed_->AwaitDisk();
+    phase_ = Phase::kOver;
+    reporter_.OnEnd(*end_);
+  }
+
+  // One who does not want to wait gets what is here.
+  void StopAt(const Error& error) {
+    reporter_.OnNotice(
+        {run::Level::kWarning, error.message + "; this is what was last heard", error.hint});
+    phase_ = Phase::kOver;
+  }
+
+  Status Wait(int64_t wait_us) {
+    auto heard = feed_->Wait(wait_us);
     if (!heard.ok() && !options_.wait) {
-      ended_ = !end_;
-      reporter_.OnNotice({run::Level::kWarning,
-                          heard.error().message + "; this is what was last heard",
-                          heard.error().hint});
+      if (!end_) StopAt(heard.error());
       return {};
     }
-    if (!heard.ok()) return patience_.Broken(std::move(heard).error());
+    if (!heard.ok()) {
+      if (!feed_->MayMend(heard.error())) return std::move(heard).error();
+      patience_.Broken(heard.error());
+      return {};
+    }
     patience_.Heard(feed_->SilentUs());
     stop_watch_.Look(feed_->stopped());
+    idle_ = *heard == RunFeed::Heard::kNothing;
     const bool unknown = *heard == RunFeed::Heard::kUnknown;
     // A run that waits for its turn has no records yet.
     if (unknown && HandleOf(context_, run_id_).launch.empty()) {
       return NotFound("the host has no run " + run_id_)
           .WithHint("it was never started there, or what the host kept of it was removed");
     }
-    if (*heard != RunFeed::Heard::kEnded && !unknown) return {};
-    return patience_.Until([&]() -> Status {
-      TENON_TRY_VOID(feed_->Stop());
-      return RecoverIt();
-    });
+    const bool over = *heard == RunFeed::Heard::kEnded || unknown;
+    if (over && !end_) phase_ = Phase::kRecovering;
+    return {};
+  }
+
+  Status Recover() {
+    phase_ = Phase::kReading;
+    if (Stopped()) return {};
+    const auto done = Try([this] { return RecoverIt(); });
+    if (!done.ok() && !options_.wait && feed_->MayMend(done.error())) {
+      StopAt(done.error());
+      return {};
+    }
+    if (!done.ok()) return done.error();
+    if (!*done) phase_ = Phase::kRecovering;
+    return {};
   }
 
   Status RecoverIt() {
@@ -423,47 +484,55 @@ class Follower {
       return machine_.runs().LostRun(run_id_, found.error());
     }
     if (!found.ok()) return found.error();
-    if (!run::IsFinal(found->state)) return GoesOn(*found);
+    if (!run::IsFinal(found->state)) {
+      GoesOn(*found);
+      return {};
+    }
     // Somebody else, or we before the link broke, may have written the end meanwhile.
     TENON_TRY_VOID(feed_->CatchUp());
     // Nothing more: it had ended before `after`.
-    ended_ = !end_ && !host().HasMore();
+    if (!end_ && !host().HasMore()) phase_ = Phase::kOver;
     return {};
   }
 
   // The launch says so, whatever the feed can see.
-  Status GoesOn(const run::Recovered& found) {
+  void GoesOn(const run::Recovered& found) {
     if (found.waiting != waiting_ && !found.waiting.empty()) {
       reporter_.OnStuck({run::Level::kInfo, "waiting: " + found.waiting, ""});
     }
     waiting_ = found.waiting;
-    if (!options_.wait) {
-      ended_ = true;
-    } else {
-      ::usleep(kWaitUs);
-    }
-    return {};
+    if (!options_.wait) phase_ = Phase::kOver;
+    patience_.PauseFor(kWaitUs);
   }
 
   Context& context_;
-  const std::string& run_id_;
-  const FollowOptions& options_;
+  const std::string run_id_;
+  const FollowOptions options_;
   Machine& machine_;
   Reporter& reporter_;
   std::unique_ptr<RunFeed> feed_;
   Patience patience_;
+  StopWatch stop_watch_;
   std::deque<Tail> tails_;             // the host's first
   int64_t listed_us_ = INT64_MIN / 2;  // when the run's folder was last looked at for segments
   std::optional<run::End> end_;
-  bool ended_ = false;   // without one
+  Phase phase_ = Phase::kReading;
+  bool idle_ = false;    // the last step has found nothing to do
+  int looks_ = 0;        // at the rest, which another process copies
   std::string waiting_;  // for what, as the launch said last
-  StopWatch stop_watch_;
 };
 
-}  // namespace
+Following::Following(std::unique_ptr<Follower> follower) : follower_(std::move(follower)) {}
+Following::Following(Following&&) noexcept = default;
+Following& Following::operator=(Following&&) noexcept = default;
+Following::~Following() = default;
+Result<bool> Following::Step(int64_t wait_us) { return follower_->Step(wait_us); }
+int Following::fd() const { return follower_->fd(); }
+int64_t Following::due_us() const { return follower_->due_us(); }
+Followed Following::reached() const { return follower_->reached(); }
 
-Result<Followed> Follow(Context& context, const std::string& run_id, const FollowOptions& options,
-                        Reporter& reporter) {
+Result<Following> Following::Begin(Context& context, const std::string& run_id,
+                                   const FollowOptions& options, Reporter& reporter) {
   TENON_TRY(const auto spec, SubmittedSpec(context, run_id));
   const std::string host = spec ? spec->host : std::string();
   // Of a run that is over everything is here, also when its machine is long gone.
@@ -476,7 +545,16 @@ Result<Followed> Follow(Context& context, const std::string& run_id, const Follo
     machine = context.At("");
   }
   if (!machine.ok()) return std::move(machine).error();
-  return Follower(context, run_id, options, **machine, reporter).Run();
+  return Following(std::make_unique<Follower>(context, run_id, options, **machine, reporter));
+}
+
+Result<Followed> Follow(Context& context, const std::string& run_id, const FollowOptions& options,
+                        Reporter& reporter) {
+  TENON_TRY(Following following, Following::Begin(context, run_id, options, reporter));
+  for (bool more = true; more;) {
+    TENON_TRY(more, following.Step(kWaitUs));
+  }
+  return following.reached();
 }
 
 }  // namespace tenon::engine

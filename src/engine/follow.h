@@ -3,6 +3,8 @@
 #define TENON_ENGINE_FOLLOW_H_
 
 #include <atomic>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -30,6 +32,35 @@ struct Followed {
 };
 Result<Followed> Follow(Context& context, const std::string& run_id, const FollowOptions& options,
                         Reporter& reporter);
+
+// The same step by step, for a loop that has other things to do, as to follow several runs: wait
+// (poll) for the descriptors of all until the first is due, then step all. Those whose runs are on
+// one machine share its link, and wake each other. One thread at a time for all of one context.
+class Following {
+ public:
+  // Begins, without contacting a machine that was reached before. `context` and `reporter` must
+  // outlive it.
+  static Result<Following> Begin(Context& context, const std::string& run_id,
+                                 const FollowOptions& options, Reporter& reporter);
+  Following(Following&&) noexcept;
+  Following& operator=(Following&&) noexcept;
+  ~Following();
+
+  // Does what can be done now; with nothing to do it waits for at most `wait_us`. A step may take
+  // as long as a machine takes to answer. False: it is over.
+  Result<bool> Step(int64_t wait_us = 0);
+  // Readable when Step() may have something to do; -1: nothing tells.
+  int fd() const;
+  // When Step() is to be called at the latest, by SystemClock().MonotonicUs().
+  int64_t due_us() const;
+  // How far it is.
+  Followed reached() const;
+
+ private:
+  class Follower;
+  explicit Following(std::unique_ptr<Follower> follower);
+  std::unique_ptr<Follower> follower_;
+};
 
 }  // namespace tenon::engine
 

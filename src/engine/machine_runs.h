@@ -44,7 +44,7 @@ class MachineRuns {
  public:
   virtual ~MachineRuns() = default;
 
-  // The records of a run. The feed must not outlive the machine; one at a time is in use.
+  // The records of a run. The feed must not outlive the machine.
   virtual std::unique_ptr<RunFeed> Feed(const std::string& run_id, FeedSink sink) = 0;
 
   // The machine says that it has no such run. Whether it once had it, as far as is known here; if

@@ -5,6 +5,7 @@
 #include "engine/machine.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <map>
@@ -58,7 +59,7 @@ class CopyingFeed : public RunFeed {
   bool CaughtUp() const override { return waited_; }
   Result<bool> IsWhole() override { return true; }
   Result<bool> TakeRest() override { return true; }
-  Status Stop() override { return {}; }
+  int fd() const override { return -1; }
   bool MayMend(const Error&) const override { return false; }
   std::optional<Stopped> stopped() override { return std::nullopt; }
   int64_t SilentUs() const override { return 0; }
@@ -359,6 +360,54 @@ TEST_F(MachineTest, ARunThatItHasLostIsSaidToBeLost) {
   const auto looked = RefreshRun(context_, id, Look::kThere);
   ASSERT_FALSE(looked.ok());
   EXPECT_EQ(looked.error().kind, ErrorKind::kNotFound);
+}
+
+// As a program does that has other things to do: one loop for all.
+TEST_F(MachineTest, SeveralRunsAreFollowedInOneLoop) {
+  constexpr size_t kRuns = 3;
+  std::vector<run::RunSpec> specs;
+  launch_.on_start = [&](const launch::StartRequest& request) {
+    specs.push_back(request.spec);
+    return WriteThere(request.spec, {run::RunnerStarted{}});
+  };
+  std::vector<Hearing> hearing(kRuns);
+  std::vector<Following> following;
+  for (size_t i = 0; i < kRuns; ++i) {
+    auto begun = Following::Begin(context_, MustSubmit(), {}, hearing[i]);
+    ASSERT_TRUE(begun.ok()) << begun.error().message;
+    following.push_back(std::move(*begun));
+    clock_.Advance(1000);
+  }
+  std::vector<bool> over(kRuns, false);
+  size_t written = 0;
+  for (int turn = 0; turn < 1'000 && std::ranges::count(over, true) < int{kRuns}; ++turn) {
+    std::vector<pollfd> wait;
+    int64_t due_us = INT64_MAX;
+    for (size_t i = 0; i < kRuns; ++i) {
+      const auto more = following[i].Step();
+      ASSERT_TRUE(more.ok()) << more.error().message;
+      over[i] = !*more;
+      wait.push_back({following[i].fd(), POLLIN, 0});
+      if (!over[i]) due_us = std::min(due_us, following[i].due_us());
+    }
+    // The runs come to their ends one by one, the last first.
+    if (turn % 10 == 9 && written < kRuns) {
+      const run::RunSpec& spec = specs[kRuns - 1 - written++];
+      ASSERT_TRUE(WriteThere(spec, {run::Output{run::Stream::kStdout, "of " + spec.id},
+                                    EndAs(run::State::kCompleted)})
+                      .ok());
+    }
+    const int64_t left_us = std::max<int64_t>(due_us - SystemClock().MonotonicUs(), 0);
+    ::poll(wait.data(), wait.size(), static_cast<int>(std::min<int64_t>(left_us, 250'000) / 1000));
+  }
+  for (size_t i = 0; i < kRuns; ++i) {
+    EXPECT_TRUE(over[i]) << i;
+    EXPECT_EQ(hearing[i].output, "of " + specs[i].id);
+    const Followed reached = following[i].reached();
+    ASSERT_TRUE(reached.end.has_value());
+    EXPECT_EQ(reached.end->state, run::State::kCompleted);
+    EXPECT_EQ(reached.place.at("host").record, 3u);
+  }
 }
 
 }  // namespace

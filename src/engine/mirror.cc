@@ -56,7 +56,7 @@ json::Object FollowRequest(json::Array files, const run::RunFolder& there) {
 }  // namespace
 
 Mirror::Mirror(Context& context, Machine& far, const std::string& run_id, OnRecords on_records,
-               std::function<void()> on_cut, std::string* ahead)
+               std::function<void()> on_cut, Ahead* ahead)
     : context_(context),
       run_id_(run_id),
       far_(far),
@@ -67,10 +67,7 @@ Mirror::Mirror(Context& context, Machine& far, const std::string& run_id, OnReco
   AddCopy(std::string(run::kHostSegment));
 }
 
-Mirror::~Mirror() {
-  // What is still to come would be taken for an answer.
-  if (following_) far_.host().frames()->Close();
-}
+Mirror::~Mirror() { EndStream(); }
 
 Mirror::Copy& Mirror::AddCopy(std::string segment) {
   Copy& copy = copies_.emplace_back();
@@ -194,27 +191,32 @@ Result<bool> Mirror::TakeInPieces(Copy* copy, std::string_view bytes) {
   return grew;
 }
 
-json::Object Mirror::AheadRequest(const run::Home& far_home, const std::string& run_id) {
-  const run::RunFolder folder(far_home, run_id);
+json::Object Mirror::AheadRequest(const run::Home& far_home, const Ahead& ahead) {
+  const run::RunFolder folder(far_home, ahead.run_id);
   json::Array files;
   files.push_back(json::Object{{"path", json::EncodeBytes(folder.host_segment())}, {"offset", 0}});
   json::Object request = FollowRequest(std::move(files), folder);
+  request["id"] = ahead.stream;
   request["just_begun"] = true;
   return request;
 }
 
+// A stream that was asked for in the same breath as the start begins with the run.
+bool Mirror::TakeAhead() {
+  if (ahead_ == nullptr || ahead_->run_id != run_id_) return false;
+  const int64_t stream = std::exchange(*ahead_, Ahead()).stream;
+  const bool fresh = lock_ && copies_.size() == 1 && hosts().length == 0;
+  if (fresh) {
+    stream_ = stream;
+  } else {
+    link().EndStream(stream);
+  }
+  return fresh;
+}
+
 Status Mirror::BeginFollowing() {
   writer_alive_.reset();
-  if (ahead_ != nullptr && *ahead_ == run_id_) {
-    // It was asked for in the same breath as the start, so from the beginning on.
-    ahead_->clear();
-    const bool fresh = copies_.size() == 1 && hosts().length == 0;
-    if (fresh) {
-      following_ = true;
-      return {};
-    }
-    far_.host().frames()->Close();
-  }
+  if (TakeAhead()) return {};
   json::Array files;
   for (Copy& copy : copies_) {
     // A record that was only half there when the last link broke is asked for again.
@@ -228,10 +230,12 @@ Status Mirror::BeginFollowing() {
     }
     files.push_back(std::move(file));
   }
-  TENON_TRY_VOID(far_.host().frames()->Send(
-      FollowRequest(std::move(files), run::RunFolder(far_.home(), run_id_)), {}));
-  following_ = true;
-  return {};
+  json::Object request = FollowRequest(std::move(files), run::RunFolder(far_.home(), run_id_));
+  stream_ = link().NewStream();
+  request["id"] = stream_;
+  auto sent = link().Send(request, {});
+  if (!sent.ok()) EndStream();
+  return sent;
 }
 
 Status Mirror::CutBack(Copy* copy) {
@@ -270,7 +274,6 @@ Result<bool> Mirror::TakeFrame(const Frame& frame) {
   }
   if (!frame.head.contains("file")) {
     if (frame.head.contains("ok") && !json::GetBool(frame.head, "ok")) {
-      following_ = false;
       return transport::AnswerError(frame.head);
     }
     return false;
@@ -299,6 +302,7 @@ Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
   waited_ = true;
   if (!ours) {
     // Another process of ours brings the copies; it is enough to watch them.
+    (void)TakeAhead();
     std::vector<transport::KnownLength> known;
     AddKnownCopies();
     for (const Copy& copy : copies_) {
@@ -313,13 +317,13 @@ Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
     return grew ? Heard::kMore : Heard::kNothing;
   }
   auto waited = [&]() -> Result<Heard> {
-    if (!following_) TENON_TRY_VOID(BeginFollowing());
+    if (stream_ == 0) TENON_TRY_VOID(BeginFollowing());
     const int64_t deadline = context_.clock->MonotonicUs() + timeout_us;
     size_t taken = 0;
     bool grew = false;
     while (taken < kAtOnce) {
       const int64_t left = std::max<int64_t>(deadline - context_.clock->MonotonicUs(), 0);
-      TENON_TRY(const auto frame, far_.host().frames()->Next(grew ? 0 : left));
+      TENON_TRY(const auto frame, link().NextOf(stream_, grew ? 0 : left));
       if (!frame) break;
       taken += frame->body.size() + kFrameCost;
       TENON_TRY(const bool more, TakeFrame(*frame));
@@ -327,7 +331,7 @@ Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
       if (begin_anew_ || (writer_alive_ && !grew)) break;
     }
     if (begin_anew_) {
-      TENON_TRY_VOID(Stop());
+      EndStream();
       begin_anew_ = false;
       writer_alive_.reset();  // what was told goes for what was asked before
       return Heard::kMore;
@@ -338,36 +342,19 @@ Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
     }
     return Heard::kNothing;
   }();
-  if (!waited.ok()) Abandon();
+  // Whatever went wrong, also on our own disk.
+  if (!waited.ok()) EndStream();
   return waited;
 }
 
-// Whatever went wrong, also on our own disk: the rest of the stream is nobody's answer.
-void Mirror::Abandon() {
-  following_ = false;
-  far_.host().frames()->Close();
+void Mirror::EndStream() {
+  if (stream_ != 0) link().EndStream(std::exchange(stream_, 0));
 }
 
-Status Mirror::Stop() {
-  if (!following_) return {};
-  transport::FrameLink& link = *far_.host().frames();
-  auto stopped = [&]() -> Status {
-    TENON_TRY_VOID(link.Send({{"op", "hello"}}, {}));
-    for (;;) {
-      TENON_TRY(const Frame frame, link.Receive(kAnswerUs));
-      if (json::GetBool(frame.head, "end")) break;
-      TENON_TRY_VOID(TakeFrame(frame));
-    }
-    TENON_TRY_VOID(link.Receive(kAnswerUs));  // what hello says
-    return {};
-  }();
-  following_ = false;
-  if (!stopped.ok()) Abandon();
-  return stopped;
-}
+int Mirror::fd() const { return lock_ ? link().fd() : context_.host->growth_fd(); }
 
 Result<Mirror::Heard> Mirror::CatchUp() {
-  TENON_TRY_VOID(Stop());
+  EndStream();
   TENON_TRY(const bool ours, TakeLock());
   if (!ours) {
     LookAtCopier();
@@ -382,7 +369,7 @@ Result<Mirror::Heard> Mirror::CatchUp() {
       return Unavailable(far_.host().Describe() + " does not answer");
     }
   }
-  TENON_TRY_VOID(Stop());
+  EndStream();
   if (*writer_alive_) return Heard::kMore;
   return Known() ? Heard::kEnded : Heard::kUnknown;
 }
@@ -392,24 +379,23 @@ Result<bool> Mirror::TakeRest() {
   if (!ours) return IsWhole();
   // A writer that goes is told of after its last bytes.
   const int64_t deadline = context_.clock->MonotonicUs() + kGoingUs;
-  while (following_ && writer_alive_ != false) {
+  while (stream_ != 0 && writer_alive_ != false) {
     const int64_t left = deadline - context_.clock->MonotonicUs();
     if (left <= 0) break;
     TENON_TRY_VOID(Wait(left));
   }
   // All that was there when the host was asked is enough, too: the end was written last.
-  if (!following_ || writer_alive_ != false) TENON_TRY_VOID(CatchUp());
+  if (stream_ == 0 || writer_alive_ != false) TENON_TRY_VOID(CatchUp());
   return true;
 }
 
 Result<bool> Mirror::IsWhole() {
   if (lock_) return true;
   AddKnownCopies();
-  transport::FrameLink& link = *far_.host().frames();
   const run::RunFolder folder(far_.home(), run_id_);
   TENON_TRY_VOID(
-      link.Send({{"op", "segments"}, {"run_folder", json::EncodeBytes(folder.path())}}, {}));
-  TENON_TRY(const Frame told, link.Receive(kAnswerUs));
+      link().Send({{"op", "segments"}, {"run_folder", json::EncodeBytes(folder.path())}}, {}));
+  TENON_TRY(const Frame told, link().Receive(kAnswerUs));
   if (!json::GetBool(told.head, "ok")) return transport::AnswerError(told.head);
   if (json::GetInt(told.head, "count") > static_cast<int64_t>(copies_.size())) return false;
   for (const Copy& copy : copies_) {

@@ -35,11 +35,16 @@ class Mirror : public RunFeed {
  public:
   using OnRecords = decltype(FeedSink::on_records);
 
-  // Nothing happens yet. `on_records` and `on_cut`: as in FeedSink. `ahead`: the run whose stream
-  // comes over the link already, as AheadRequest() asks; the Mirror of that run takes it over and
-  // makes the text empty. Null or "": none. All that is given must outlive this object.
+  // A stream that was asked for with the start of its run, as AheadRequest() does.
+  struct Ahead {
+    std::string run_id;  // "" = none
+    int64_t stream = 0;
+  };
+  // Nothing happens yet. `on_records` and `on_cut`: as in FeedSink. `ahead`: the Mirror of that run
+  // takes the stream over and makes it none. Null: none. All that is given must outlive this
+  // object.
   Mirror(Context& context, Machine& far, const std::string& run_id, OnRecords on_records = nullptr,
-         std::function<void()> on_cut = nullptr, std::string* ahead = nullptr);
+         std::function<void()> on_cut = nullptr, Ahead* ahead = nullptr);
   ~Mirror() override;
 
   // kUnavailable: the link is gone; the next call begins anew.
@@ -49,13 +54,14 @@ class Mirror : public RunFeed {
   // Asks the host, while another process of ours copies.
   Result<bool> IsWhole() override;
   Result<bool> TakeRest() override;
-  Status Stop() override;
+  int fd() const override;
+  bool HasNews() const override { return stream_ != 0 && link().HasFrames(stream_); }
   bool MayMend(const Error& error) const override { return error.kind == ErrorKind::kUnavailable; }
   std::optional<Stopped> stopped() override { return stopped_; }
   int64_t SilentUs() const override;
 
   // The request that follows a run from its beginning, to be sent ahead with its start.
-  static json::Object AheadRequest(const run::Home& far_home, const std::string& run_id);
+  static json::Object AheadRequest(const run::Home& far_home, const Ahead& ahead);
 
  private:
   struct Copy {
@@ -79,8 +85,10 @@ class Mirror : public RunFeed {
   void DropPending(Copy* copy);
   Result<bool> Take(Copy* copy, std::string_view bytes);
   Result<bool> TakeInPieces(Copy* copy, std::string_view bytes);
+  transport::FrameLink& link() const { return *far_.host().frames(); }
   Status BeginFollowing();
-  void Abandon();
+  bool TakeAhead();
+  void EndStream();
   Status CutBack(Copy* copy);
   // One frame of the stream. True: a copy has grown.
   Result<bool> TakeFrame(const Frame& frame);
@@ -94,11 +102,11 @@ class Mirror : public RunFeed {
   Machine& far_;
   OnRecords on_records_;
   std::function<void()> on_cut_;
-  std::string* ahead_;
+  Ahead* ahead_;
   std::vector<journal::Record> records_;  // of one piece
   std::deque<Copy> copies_;               // the host's first
   std::optional<FileLock> lock_;
-  bool following_ = false;
+  int64_t stream_ = 0;  // that is under way; 0: none is
   bool waited_ = false;
   bool begin_anew_ = false;  // a copy was cut back
   std::optional<bool> writer_alive_;

@@ -25,85 +25,23 @@ namespace {
 class FakeFar : public transport::LocalHost, public transport::FrameLink {
  public:
   transport::FrameLink* frames() override { return this; }
+  transport::LinkState state() const override { return {}; }
 
   Status Send(const json::Object& head, std::string_view) override {
     const std::string op = json::GetString(head, "op");
+    const int64_t id = json::GetInt(head, "id");
     if (op == "segments") {
-      queue_.push_back({{{"ok", true}, {"count", Segments(head).size()}}, ""});
+      queue_.push_back(
+          {{{"ok", true}, {"count", Segments(json::GetString(head, "run_folder")).size()}}, ""});
     } else if (op == "follow") {
-      following_.clear();
-      run_folder_ = json::GetString(head, "run_folder");
-      for (const json::Value& value : *json::GetArray(head, "files")) {
-        const json::Object& file = value.get_object();
-        std::string path = json::GetString(file, "path");
-        const auto offset = static_cast<uint64_t>(json::GetInt(file, "offset"));
-        const auto checked = static_cast<uint64_t>(json::GetInt(file, "checked"));
-        if (checked > 0 && files.contains(path)) {
-          const std::string before = files[path].substr(0, offset);
-          if (before.size() < offset ||
-              Crc32c(before.substr(offset - checked)) != json::GetInt(file, "crc")) {
-            queue_.push_back({{{"file", following_.size()}, {"differs", true}}, ""});
-            path = "(told that it differs)";
-            told_difference_ = true;
-          }
-        }
-        following_.push_back({path, offset});
-      }
-      told_lock_ = false;
+      Begin(id, head);
+    } else if (op == "unfollow") {
+      streams_.erase(id);
+      ++ended;
     } else {
-      // As the agent, which tells it before it sees the next request.
-      if (std::exchange(told_difference_, false)) queue_.push_back({{{"locked", locked}}, ""});
-      queue_.push_back({{{"ok", true}, {"end", true}}, ""});
       queue_.push_back({{{"ok", true}}, ""});
     }
     return {};
-  }
-
-  Result<std::optional<Frame>> Next(int64_t) override {
-    if (!queue_.empty()) {
-      Frame frame = std::move(queue_.front());
-      queue_.pop_front();
-      return std::optional<Frame>(std::move(frame));
-    }
-    for (const std::string& name : Segments({{"run_folder", run_folder_}})) {
-      const std::string path = run::RunFolder(run_folder_).segment(name);
-      if (std::ranges::find(following_, path, &std::pair<std::string, uint64_t>::first) !=
-          following_.end()) {
-        continue;
-      }
-      Frame told{{{"file", following_.size() + skip_numbers}, {"segment", name}}, ""};
-      following_.emplace_back(path, 0);
-      return std::optional<Frame>(std::move(told));
-    }
-    for (size_t i = 0; i < following_.size(); ++i) {
-      auto& [path, offset] = following_[i];
-      const auto file = files.find(path);
-      if (file == files.end() || offset >= file->second.size()) continue;
-      const std::string& bytes = file->second;
-      const size_t count = std::min<size_t>(bytes.size() - offset, 1 + random_() % 300);
-      if (count >= drop_after) {
-        drop_after = SIZE_MAX;
-        following_.clear();
-        return Unavailable("the link was cut");
-      }
-      if (drop_after != SIZE_MAX) drop_after -= count;
-      Frame frame{{{"file", i}, {"offset", offset}}, bytes.substr(offset, count)};
-      if (random_() % 2 == 0) {
-        frame.head["zstd"] = true;
-        frame.body = Compress(frame.body);
-      }
-      offset += count;
-      return std::optional<Frame>(std::move(frame));
-    }
-    if (!told_lock_) {
-      told_lock_ = true;
-      return std::optional<Frame>(Frame{{{"locked", locked}}, ""});
-    }
-    return std::optional<Frame>();
-  }
-  void Close() override {
-    following_.clear();
-    ++closed;
   }
 
   Result<std::string> ReadFrom(const std::string& path, uint64_t offset, size_t max) override {
@@ -120,12 +58,92 @@ class FakeFar : public transport::LocalHost, public transport::FrameLink {
   bool locked = true;
   size_t drop_after = SIZE_MAX;  // bytes
   size_t skip_numbers = 0;       // of segments that it tells of
-  int closed = 0;
+  int ended = 0;                 // streams
+
+ protected:
+  // Of several streams a piece of each in turn.
+  Result<std::optional<Frame>> Take(int64_t) override {
+    if (!queue_.empty()) {
+      Frame frame = std::move(queue_.front());
+      queue_.pop_front();
+      return std::optional<Frame>(std::move(frame));
+    }
+    for (size_t i = 0; i < streams_.size(); ++i) {
+      auto next = streams_.upper_bound(last_);
+      if (next == streams_.end()) next = streams_.begin();
+      last_ = next->first;
+      TENON_TRY(auto frame, NextOfStream(next->second));
+      if (!frame) continue;
+      frame->head["id"] = last_;
+      return frame;
+    }
+    return std::optional<Frame>();
+  }
+  void HangUp() override { streams_.clear(); }
 
  private:
+  struct Stream {
+    std::vector<std::pair<std::string, uint64_t>> files;
+    std::string run_folder;
+    bool told_lock = false;
+  };
+
+  void Begin(int64_t id, const json::Object& head) {
+    Stream& stream = streams_[id];
+    stream.run_folder = json::GetString(head, "run_folder");
+    for (const json::Value& value : *json::GetArray(head, "files")) {
+      const json::Object& file = value.get_object();
+      std::string path = json::GetString(file, "path");
+      const auto offset = static_cast<uint64_t>(json::GetInt(file, "offset"));
+      const auto checked = static_cast<uint64_t>(json::GetInt(file, "checked"));
+      if (checked > 0 && files.contains(path)) {
+        const std::string before = files[path].substr(0, offset);
+        if (before.size() < offset ||
+            Crc32c(before.substr(offset - checked)) != json::GetInt(file, "crc")) {
+          queue_.push_back({{{"id", id}, {"file", stream.files.size()}, {"differs", true}}, ""});
+          path = "(told that it differs)";
+        }
+      }
+      stream.files.emplace_back(path, offset);
+    }
+  }
+
+  Result<std::optional<Frame>> NextOfStream(Stream& stream) {
+    for (const std::string& name : Segments(stream.run_folder)) {
+      const std::string path = run::RunFolder(stream.run_folder).segment(name);
+      const auto known = [&](const auto& file) { return file.first == path; };
+      if (std::ranges::any_of(stream.files, known)) continue;
+      Frame told{{{"file", stream.files.size() + skip_numbers}, {"segment", name}}, ""};
+      stream.files.emplace_back(path, 0);
+      return std::optional<Frame>(std::move(told));
+    }
+    for (size_t i = 0; i < stream.files.size(); ++i) {
+      auto& [path, offset] = stream.files[i];
+      const auto file = files.find(path);
+      if (file == files.end() || offset >= file->second.size()) continue;
+      const std::string& bytes = file->second;
+      const size_t count = std::min<size_t>(bytes.size() - offset, 1 + random_() % 300);
+      if (count >= drop_after) {
+        drop_after = SIZE_MAX;
+        streams_.clear();
+        return Unavailable("the link was cut");
+      }
+      if (drop_after != SIZE_MAX) drop_after -= count;
+      Frame frame{{{"file", i}, {"offset", offset}}, bytes.substr(offset, count)};
+      if (random_() % 2 == 0) {
+        frame.head["zstd"] = true;
+        frame.body = Compress(frame.body);
+      }
+      offset += count;
+      return std::optional<Frame>(std::move(frame));
+    }
+    if (std::exchange(stream.told_lock, true)) return std::optional<Frame>();
+    return std::optional<Frame>(Frame{{{"locked", locked}}, ""});
+  }
+
   // As it calls them, whatever that is.
-  std::vector<std::string> Segments(const json::Object& request) const {
-    const std::string folder = json::GetString(request, "run_folder") + "/";
+  std::vector<std::string> Segments(const std::string& run_folder) const {
+    const std::string folder = run_folder + "/";
     std::vector<std::string> names;
     for (const auto& [path, bytes] : files) {
       if (folder.size() > 1 && path.starts_with(folder) && path.ends_with(".tj")) {
@@ -135,10 +153,9 @@ class FakeFar : public transport::LocalHost, public transport::FrameLink {
     return names;
   }
 
-  std::string run_folder_;
-  std::vector<std::pair<std::string, uint64_t>> following_;
+  std::map<int64_t, Stream> streams_;
+  int64_t last_ = 0;  // whose turn it was
   std::deque<Frame> queue_;
-  bool told_lock_ = false, told_difference_ = false;
   std::minstd_rand random_{7};
 };
 
@@ -346,7 +363,58 @@ TEST_F(MirrorTest, ACopyThatCannotBeWrittenLeavesNoAnswersBehind) {
   bool failed = false;
   for (int i = 0; i < 1000 && !failed; ++i) failed = !mirror.Wait(0).ok();
   EXPECT_TRUE(failed);
-  EXPECT_GT(far_.closed, 0) << "what is still to come would be taken for an answer";
+  EXPECT_GT(far_.ended, 0) << "what is still to come is nobody's";
+  // Of the stream nothing is taken for the answer to something else.
+  ASSERT_TRUE(far_.Send({{"op", "hello"}}, {}).ok());
+  const auto answer = far_.Receive(1'000'000);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->head, (json::Object{{"ok", true}}));
+}
+
+TEST_F(MirrorTest, RunsOfOneMachineAreCopiedOverOneLinkAtOnce) {
+  const run::RunFolder other_far(run::Home("/far"), "p_2"), other_near(context_.home, "p_2");
+  ASSERT_TRUE(MakeDirs(other_near.path()).ok());
+  const std::string other = WriteSegment(300, "rank-7");
+  far_.files[other_far.host_segment()] = other;
+  std::minstd_rand random(11);
+  Mirror first(context_, machine_, "p_1"), second(context_, machine_, "p_2");
+  const auto copied = [&] { return ReadFile(other_near.host_segment()).value_or(""); };
+  for (int step = 0; step < 100'000 && (Copied() != original_ || copied() != other); ++step) {
+    if (step % 50 == 0) far_.drop_after = 1 + random() % 5000;
+    Mirror& next = random() % 3 == 0 ? second : first;
+    (void)next.Wait(0).ok();
+    // Something else is asked beside them.
+    ASSERT_TRUE(far_.Send({{"op", "hello"}}, {}).ok());
+    const auto answer = far_.Receive(1'000'000);
+    ASSERT_TRUE(!answer.ok() || !answer->head.contains("id"));
+    ASSERT_TRUE(original_.starts_with(Copied()));
+    ASSERT_TRUE(other.starts_with(copied()));
+  }
+  EXPECT_EQ(Copied(), original_);
+  EXPECT_EQ(copied(), other);
+}
+
+TEST_F(MirrorTest, AStreamThatWasAskedForAheadIsTakenOverByItsRunAlone) {
+  for (const char* run : {"p_2", "p_1"}) {
+    Mirror::Ahead ahead{run, far_.NewStream()};
+    const int64_t stream = ahead.stream;
+    ASSERT_TRUE(far_.Send(Mirror::AheadRequest(machine_.home(), ahead), {}).ok());
+    Mirror mirror(context_, machine_, "p_1", nullptr, nullptr, &ahead);
+    ASSERT_TRUE(mirror.Wait(0).ok());
+    EXPECT_EQ(ahead.run_id, run == std::string("p_1") ? "" : run);
+    EXPECT_EQ(ahead.stream, run == std::string("p_1") ? 0 : stream);
+    (void)RemoveFile(near_.host_segment()).ok();
+  }
+  // What is here already is not brought once more.
+  ASSERT_TRUE(
+      WriteFileAtomically(near_.host_segment(), original_, 0600, Durability::kProcess).ok());
+  Mirror::Ahead ahead{"p_1", far_.NewStream()};
+  ASSERT_TRUE(far_.Send(Mirror::AheadRequest(machine_.home(), ahead), {}).ok());
+  Mirror mirror(context_, machine_, "p_1", nullptr, nullptr, &ahead);
+  far_.locked = false;
+  EXPECT_EQ(*mirror.CatchUp(), Mirror::Heard::kEnded);
+  EXPECT_EQ(ahead.run_id, "");
+  EXPECT_EQ(Copied(), original_);
 }
 
 }  // namespace

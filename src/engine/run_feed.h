@@ -36,7 +36,7 @@ struct FeedSink {
 };
 
 // Made by MachineRuns::Feed(). Nothing happens before the first call; one thread at a time. After
-// an Error the next call begins anew.
+// an Error the next call begins anew. The machine can be asked other things between the calls.
 class RunFeed {
  public:
   virtual ~RunFeed() = default;
@@ -64,8 +64,10 @@ class RunFeed {
   // waited.
   virtual void AwaitDisk() {}
 
-  // Ends what Wait() has begun, so that the machine can be asked other things.
-  virtual Status Stop() = 0;
+  // For poll(2), after Wait(): readable when the next Wait() may have something; -1: nothing tells.
+  virtual int fd() const = 0;
+  // The next Wait() has something, whatever fd() says.
+  virtual bool HasNews() const { return false; }
   // Whether a call that failed like that may succeed later, when a link stands again.
   virtual bool MayMend(const Error& error) const = 0;
 

@@ -114,18 +114,21 @@ Handover SshMachine::Start(launch::StartRequest start, Reporter& reporter) {
   start.environment = LoginEnvironment(known_);
   // Whoever watches gets the first output without another turn.
   const bool idle_watch = known_.idle_after_us > 0 || known_.idle_watch_given;
-  if (!idle_watch) {
-    start.tree.ahead = Mirror::AheadRequest(home(), start.spec.id);
-    start.tree.ahead["if_ok"] = true;
-  }
   bool unclear = false;
   for (int tries = 1;; ++tries) {
+    Mirror::Ahead ahead;
+    if (!idle_watch) {
+      ahead = {start.spec.id, ssh_host_->NewStream()};
+      start.tree.ahead = Mirror::AheadRequest(home(), ahead);
+      start.tree.ahead["if_ok"] = true;
+    }
     auto started = launch().Start(start);
     if (started.ok()) {
-      if (!idle_watch) runs_.NoteAhead(start.spec.id);
+      if (!idle_watch) runs_.NoteAhead(std::move(ahead));
       NoteStarted(start.spec, started->runner, reporter);
       return {std::move(started), false, /*to_be_noted=*/true};
     }
+    if (!idle_watch) ssh_host_->EndStream(ahead.stream);
     if (run::IsUnreadableHere(started.error())) return {std::move(started), unclear};
     // What the host says itself, that its disk is full, is no lost link.
     const bool refused = started.error().answered;

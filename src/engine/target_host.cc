@@ -142,7 +142,8 @@ Result<std::string> IdForAttach(Context& context, const std::optional<HostRecord
     there.address = now.address;
     there.port = now.port;
     const auto pinned = ParseHostKey(old.host_key);
-    const auto key = LookAtHost(context, there, pinned.ok() ? pinned->fingerprint : "");
+    TENON_TRY(OtherMachines * others, context.Others());
+    const auto key = others->LookAtKey(context, there, pinned.ok() ? pinned->fingerprint : "");
     if (key.ok()) return key->line == old.host_key ? before->id : RandomHex(16);
   }
   return old.address == now.address && old.port == now.port ? before->id : RandomHex(16);
@@ -173,7 +174,8 @@ Result<std::string> NormalFingerprint(const std::string& text) {
 }
 
 Status AgreeOnHostKey(Context& context, const KeyAgreement& how, HostRecord* host) {
-  TENON_TRY(const HostKey key, LookAtHost(context, *host, how.expected));
+  TENON_TRY(OtherMachines * others, context.Others());
+  TENON_TRY(const HostKey key, others->LookAtKey(context, *host, how.expected));
   if (host->host_key == key.line && how.expected.empty()) return {};
   TENON_TRY_VOID(Decide(how, key, *host));
   host->host_key = key.line;

@@ -134,6 +134,7 @@ TreeQuery ProcessScript::Query() const {
   if (const auto us = IdentifyProcess(query.supervisor)) query.not_before_ticks = us->start_ticks;
   query.marked = HasRunMark(run_key_);
   query.descendants_only = part_ == Part::kOneOfMany;
+  query.apart = apart_;
   return query;
 }
 
@@ -157,6 +158,10 @@ void ProcessScript::Signal(int signal) {
   SignalProcesses(others, signal, &signaled_);
 }
 
+void ProcessScript::LeaveOut(const ProcessId& process) {
+  apart_.insert({process.pid, process.start_ticks});
+}
+
 std::optional<Exit> ProcessScript::Reap() {
   std::optional<Exit> exit;
   for (;;) {
@@ -169,6 +174,8 @@ std::optional<Exit> ProcessScript::Reap() {
       childless_ = errno == ECHILD;
       break;
     }
+    const auto is_it = [child](const auto& process) { return process.first == child; };
+    if (std::ranges::any_of(apart_, is_it)) continue;
     peak_rss_bytes_ = std::max<int64_t>(peak_rss_bytes_, int64_t{usage.ru_maxrss} * 1024);
     if (child != pid_) continue;
     reaped_ = true;

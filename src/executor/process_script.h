@@ -35,7 +35,7 @@ enum class Part {
 
 // The script as a child process, in a session of its own. Makes the calling program the reaper of
 // everything the script orphans, and waits for every child of the program: nobody else in it may
-// have children.
+// wait for children.
 class ProcessScript : public Script {
  public:
   explicit ProcessScript(std::string run_key, Part part = Part::kWhole)
@@ -45,6 +45,7 @@ class ProcessScript : public Script {
   // With standard input from /dev/null, once. An Error means that nothing runs.
   Result<pid_t> Start(const ProcessRequest& request);
   void Signal(int signal) override;
+  void LeaveOut(const ProcessId& process) override;
   std::optional<Exit> Reap() override;
   int64_t CountLeft() override;
   run::Proof EndAll(bool thorough) override;
@@ -73,6 +74,7 @@ class ProcessScript : public Script {
   bool childless_ = false;  // wait4 has said so
   int64_t peak_rss_bytes_ = 0;
   ProcessSet signaled_;
+  ProcessSet apart_;  // LeaveOut()
 };
 
 }  // namespace tenon::executor

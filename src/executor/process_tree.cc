@@ -135,12 +135,25 @@ Result<Table> ReadTable(const TreeQuery& query) {
   return table;
 }
 
+// It, or who started it, is kept apart from the run.
+bool IsApart(const Table& table, const Seen& seen, const TreeQuery& query) {
+  const Seen* next = &seen;
+  for (size_t steps = 0; steps < table.size(); ++steps) {
+    if (query.apart.contains({next->process.pid, next->process.start_ticks})) return true;
+    const auto parent = table.find(next->parent);
+    if (parent == table.end()) return false;
+    next = &parent->second;
+  }
+  return false;
+}
+
 bool Belongs(Table& table, pid_t pid, const TreeQuery& query) {
   auto found = table.find(pid);
   if (found == table.end()) return false;
   Seen& seen = found->second;
   if (seen.belongs) return *seen.belongs;
   seen.belongs = false;  // ends a circle, which a table read over time could have
+  if (!query.apart.empty() && IsApart(table, seen, query)) return false;
   const bool marked = seen.mark == Mark::kOurs && !query.descendants_only;
   bool belongs =
       seen.mark != Mark::kForeign &&

@@ -27,6 +27,9 @@
 
 namespace tenon::executor {
 
+// Processes by pid and start time, so that one is never counted twice and never mistaken.
+using ProcessSet = std::set<std::pair<pid_t, uint64_t>>;
+
 struct TreeQuery {
   std::string run_key;
   std::string cgroup;             // folder; "" = none
@@ -34,6 +37,7 @@ struct TreeQuery {
   uint64_t not_before_ticks = 0;  // start time of the supervisor: nothing of the run is older
   bool marked = false;            // every process of the run has been given its mark
   bool descendants_only = false;  // of the supervisor: it has started one of several parts of a run
+  ProcessSet apart;               // children of the supervisor that are not of the run, with theirs
   std::string proc = "/proc";     // tests only
 };
 
@@ -52,9 +56,6 @@ struct TreeScan {
 };
 
 TreeScan ScanTree(const TreeQuery& query);
-
-// Processes by pid and start time, so that one is never counted twice and never mistaken.
-using ProcessSet = std::set<std::pair<pid_t, uint64_t>>;
 
 // Sends a signal to each, unless its pid belongs to somebody else by now. Adds them to `signaled`.
 void SignalProcesses(const std::vector<TreeProcess>& processes, int signal, ProcessSet* signaled);

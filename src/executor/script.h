@@ -41,6 +41,10 @@ class Script {
   // happens.
   virtual void Signal(int signal) = 0;
 
+  // A child of this program that is not of the run, and what it starts: neither signaled nor waited
+  // for. It ends with us.
+  virtual void LeaveOut(const ProcessId& /*process*/) {}
+
   // How the script ended, once; nullopt while it runs and ever after. Never waits. Call it when the
   // program gets SIGCHLD and now and then (repeats are harmless); it also takes leave of the
   // script's orphans.

@@ -48,11 +48,6 @@ class Upload {
       if (!tree_.ahead.empty()) TENON_TRY_VOID(link_.Send(tree_.ahead, {}));
       TENON_TRY(const Frame have, link_.Receive(kHaveUs));
       TENON_TRY(Frame answer, link_.Receive(kLastUs));
-      // As the agent sees it: a program that failed is one that went wrong.
-      const bool went_well =
-          json::GetBool(answer.head, "ok") && json::GetInt(answer.head, "code") == 0 &&
-          json::GetInt(answer.head, "signal") == 0 && !json::GetBool(answer.head, "timed_out");
-      if (!tree_.ahead.empty() && !went_well) TENON_TRY_VOID(link_.Receive(kLastUs));
       if (json::GetBool(have.head, "ok")) return answer;
       if (json::GetObject(have.head, "error") != nullptr) {
         return transport::AnswerError(have.head).Wrap("sending the project");

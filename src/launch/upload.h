@@ -20,8 +20,8 @@ struct TreeToSend {
   const snapshot::ObjectStore* store = nullptr;  // that has it; nullptr: the host has it already
   std::string root;                              // hex
   std::string base;  // hex: a tree the host was known to have whole; "" = none
-  // Sent behind `last`, to be carried out when that went well; empty: nothing. Its answers are left
-  // to the caller, unless it was not carried out.
+  // Begins a stream (transport::FrameLink); sent behind `last`, to be carried out when that went
+  // well; empty: nothing. The stream is left to the caller.
   json::Object ahead;
   // Bytes of contents so far and in all. Called often.
   std::function<void(uint64_t done, uint64_t total)> on_progress;

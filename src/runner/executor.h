@@ -17,6 +17,7 @@
 #include "runner/kept_secrets.h"
 #include "runner/recorder.h"
 #include "runner/request.h"
+#include "runner/sampling.h"
 #include "runner/streams.h"
 
 namespace tenon::runner {
@@ -62,6 +63,9 @@ class Executor {
   virtual int64_t Adopt() { return 0; }
   // The same object all the time.
   virtual executor::Script& script() = 0;
+
+  // What is measured beside the script, from its start to its end. Asked once it has started.
+  virtual std::vector<Sampler> Samplers() const { return {}; }
 
   // Carries out a command, or a shell, where the script is or was; kPort: our standard streams
   // become a connection to the port that `command` names. Returns the exit code.

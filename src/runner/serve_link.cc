@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "base/error_json.h"
 #include "base/file.h"
@@ -56,14 +57,16 @@ Result<std::optional<Frame>> ServeLink::Next() {
   return std::exchange(next_, std::nullopt);
 }
 
-Result<bool> ServeLink::WaitForRequest(int64_t timeout_us, int also) {
+Result<bool> ServeLink::WaitForRequest(int64_t timeout_us, std::span<const int> also) {
   if (!next_) {
     TENON_TRY(next_, reader_.Next());
   }
   if (next_ || some_ || ended_) return true;
-  pollfd fds[2] = {{in_, POLLIN, 0}, {also, POLLIN, 0}};
+  std::vector<pollfd> fds{{in_, POLLIN, 0}};
+  for (const int fd : also) fds.push_back({fd, POLLIN, 0});
   const int64_t ms = std::clamp<int64_t>((timeout_us + 999) / 1000, 0, 1 << 30);
-  if (::poll(fds, 2, static_cast<int>(ms)) <= 0 || fds[0].revents == 0) return false;
+  if (::poll(fds.data(), fds.size(), static_cast<int>(ms)) <= 0 || fds[0].revents == 0)
+    return false;
   TENON_TRY_VOID(ReadSome());
   return some_ || ended_;
 }
@@ -73,7 +76,10 @@ Status ServeLink::Send(const json::Object& head, std::string_view body) {
     return Fail(Invalid("the answer is " + HumanBytes(body.size()) + ", more than one may be"));
   }
   if (head.contains("ok")) answered_ok_ = json::GetBool(head, "ok");
-  return WriteAll(out_, EncodeFrame(head, body));
+  if (answering_ == 0 || head.contains("id")) return WriteAll(out_, EncodeFrame(head, body));
+  json::Object numbered = head;
+  numbered["id"] = answering_;
+  return WriteAll(out_, EncodeFrame(numbered, body));
 }
 
 Status ServeLink::SendFromFile(const json::Object& head, int fd, uint64_t offset, size_t length) {

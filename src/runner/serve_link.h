@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,10 +24,12 @@ class ServeLink {
   // The next request; nullopt: there will be none.
   Result<std::optional<Frame>> Next();
 
-  // Waits until a request (or the end of them) begins to come in, `also` is readable, or the time
-  // is up. True: a request, or the end.
-  Result<bool> WaitForRequest(int64_t timeout_us, int also = -1);
+  // Waits until a request (or the end of them) begins to come in, one of `also` is readable, or the
+  // time is up. True: a request, or the end.
+  Result<bool> WaitForRequest(int64_t timeout_us, std::span<const int> also = {});
 
+  // What is sent from here on answers the request of that number, and bears it; 0: it has none.
+  void Answering(int64_t id) { answering_ = id; }
   Status Send(const json::Object& head, std::string_view body = {});
   // The same with that part of a file for a body. The file is only ever appended to; if it became
   // shorter all the same, the agent ends and the client asks again.
@@ -46,6 +49,7 @@ class ServeLink {
   bool some_ = false;          // part of a frame has come
   bool ended_ = false;
   bool answered_ok_ = false;
+  int64_t answering_ = 0;
 };
 
 }  // namespace tenon::runner

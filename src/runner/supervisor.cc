@@ -67,6 +67,7 @@ void Supervisor::RunAdopted(const Facts& facts) {
   const int64_t script_us = executor_->Adopt();
   script_->Adopt(script_us);
   phase_ = Phase::kRunning;
+  StartSamplers();
   if (stop_ == Stop::kCancel) script_->AskToStop(request_.spec.grace_us);
   if (request_.spec.timeout_us > 0) {
     int64_t elapsed = script_us == 0 ? 0 : clock_.NowUs() - script_us;
@@ -161,10 +162,26 @@ void Supervisor::StartScript() {
     return FinishUnstarted(run::State::kFailed, kNotStartedCode, started.error().message);
   }
   phase_ = Phase::kRunning;
+  StartSamplers();
   recorder_.AppendState(run::State::kRunning);
   syncer_.SyncNow([](const Status&) {});
   if (request_.spec.timeout_us > 0) {
     timeout_timer_ = loop_.AddTimer(request_.spec.timeout_us, [this] { OnTimeout(); });
+  }
+}
+
+// What can't be measured is told, and keeps no script from running.
+void Supervisor::StartSamplers() {
+  for (const Sampler& sampler : executor_->Samplers()) {
+    auto started = Sampling::Start(sampler, folder_, request_.spec.key, request_.SecretValues(),
+                                   loop_, clock_);
+    if (!started.ok()) {
+      Notice(run::Level::kWarning,
+             "nothing is measured by " + sampler.name + ": " + started.error().message);
+      continue;
+    }
+    executor_->script().LeaveOut((*started)->process());
+    samplings_.push_back(std::move(*started));
   }
 }
 
@@ -237,6 +254,7 @@ std::string Supervisor::TakeOutputs() {
 void Supervisor::OnScriptOver(const ScriptRun::Over& over) {
   phase_ = Phase::kDone;
   loop_.RemoveTimer(timeout_timer_);
+  samplings_.clear();
   bool complete = executor_->FetchMetrics(recorder_, names_) && over.metrics_complete;
   if (over.exit.leftovers > 0) {
     Notice(run::Level::kWarning, Count(static_cast<uint64_t>(over.exit.leftovers),

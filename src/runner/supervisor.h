@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/poll_loop.h"
@@ -17,6 +18,7 @@
 #include "runner/kept_secrets.h"
 #include "runner/recorder.h"
 #include "runner/request.h"
+#include "runner/sampling.h"
 #include "runner/script_run.h"
 #include "runner/syncer.h"
 
@@ -52,6 +54,7 @@ class Supervisor {
   void RecordHandedOver();
   void OnPrepared(const Status& prepared);
   void StartScript();
+  void StartSamplers();
   void OnScriptOver(const ScriptRun::Over& over);
   void FinishUnstarted(run::State state, int exit_code, std::string reason, std::string cause = "");
   run::Proof EndWhatPreparingLeft();
@@ -91,6 +94,7 @@ class Supervisor {
   std::atomic<bool> worker_done_{false};
 
   std::unique_ptr<ScriptRun> script_;
+  std::vector<std::unique_ptr<Sampling>> samplings_;
 };
 
 // "killed by signal 9 (Killed)"

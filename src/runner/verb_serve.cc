@@ -19,6 +19,7 @@
 #include "runner/login_shell.h"
 #include "runner/serve_data.h"
 #include "runner/serve_files.h"
+#include "runner/serve_follow.h"
 #include "runner/serve_link.h"
 #include "runner/serve_objects.h"
 
@@ -66,14 +67,18 @@ class Agent {
   Agent(int in, int out)
       : link_(in, out),
         files_(link_),
+        follows_(link_),
         objects_(link_, [this] { NoteUse(); }),
         data_(link_, [this] { NoteUse(); }) {}
 
   // An Error: the link's.
   Status Run() {
     for (;;) {
+      link_.Answering(0);
+      TENON_TRY_VOID(follows_.UntilRequest());
       TENON_TRY(const auto frame, link_.Next());
       if (!frame) return {};
+      link_.Answering(json::GetInt(frame->head, "id"));
       TENON_TRY_VOID(Carry(*frame));
     }
   }
@@ -88,6 +93,10 @@ class Agent {
     if (sent || op == "have" || op == "get" || ServeData::Knows(op)) NoteUse();
     if (sent) {
       objects_.Take(request, frame.body);
+      return {};
+    }
+    if (op == "unfollow") {
+      follows_.End(json::GetInt(request, "id"));
       return {};
     }
     if (json::GetBool(request, "if_ok") && !link_.answered_ok()) {
@@ -106,7 +115,7 @@ class Agent {
     if (op == "read") return files_.Read(request);
     if (op == "locked") return files_.Locked(request);
     if (op == "wait") return files_.Wait(request);
-    if (op == "follow") return files_.Follow(request);
+    if (op == "follow") return follows_.Begin(request);
     if (op == "segments") return files_.Segments(request);
     return link_.Fail(Invalid("the agent knows no request \"" + op + "\"")
                           .WithHint("the client is of another version"));
@@ -139,6 +148,7 @@ class Agent {
 
   ServeLink link_;
   ServeFiles files_;
+  ServeFollows follows_;
   ServeObjects objects_;
   ServeData data_;
   int64_t noted_us_ = 0;  // when NoteUse() last did

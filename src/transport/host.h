@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,20 +33,53 @@ struct LinkState {
 };
 
 // Frames to the agent of a host and back (docs/runner.md § serve), for those who have more to say
-// than the calls of Host. Requests may be sent ahead; answers come in their order. After an Error
-// everything that was under way is forgotten; the next Send() begins a new conversation.
+// than the calls of Host. Requests may be sent ahead; answers come in their order. Beside them go
+// streams, whose frames bear the number of their request: several at once, while other requests are
+// made. After an Error everything that was under way is forgotten; the next Send() begins a new
+// conversation. One thread at a time.
 class FrameLink {
  public:
   virtual ~FrameLink() = default;
   virtual Status Send(const json::Object& head, std::string_view body) = 0;
-  // The next frame; nullopt after `timeout_us`. kUnavailable: the link is gone.
-  virtual Result<std::optional<Frame>> Next(int64_t timeout_us) = 0;
-  // The next frame; none in that time is kUnavailable, and the end of the conversation.
+  // The next answer; nullopt after `timeout_us`. kUnavailable: the link is gone.
+  Result<std::optional<Frame>> Next(int64_t timeout_us);
+  // The next answer; none in that time is kUnavailable, and the end of the conversation.
   Result<Frame> Receive(int64_t timeout_us);
-  // Ends the conversation.
-  virtual void Close() = 0;
+
+  // A number for a stream, never 0: `id` of the request that begins it (Send()).
+  int64_t NewStream();
+  // Its next frame; nullopt after `timeout_us`. kUnavailable: the link is gone, or more of it has
+  // come than is kept while nobody takes it; a new request may go on where it was.
+  Result<std::optional<Frame>> NextOf(int64_t stream, int64_t timeout_us);
+  // Frames of it wait here, whatever fd() says.
+  bool HasFrames(int64_t stream) const;
+  // Nothing more of it is wanted, whether it was begun or not.
+  void EndStream(int64_t stream);
+
+  // Ends the conversation, with its streams.
+  void Close();
+  // Readable when a frame may have come, for any of those who wait; -1: no conversation.
+  virtual int fd() const { return -1; }
   // Costs nothing and contacts nobody.
   virtual LinkState state() const { return {}; }
+
+ protected:
+  // The next frame, whoever it is for.
+  virtual Result<std::optional<Frame>> Take(int64_t timeout_us) = 0;
+  virtual void HangUp() = 0;
+
+ private:
+  std::optional<Frame> PopFrom(std::deque<Frame>* frames);
+  // Takes a frame and lays it where it belongs. False: none came in that time.
+  Result<bool> Sort(int64_t timeout_us);
+  template <typename Find>
+  Result<std::optional<Frame>> SortUntil(const Find& find, int64_t timeout_us);
+  void Forget();
+
+  std::deque<Frame> answers_;
+  std::map<int64_t, std::deque<Frame>> streams_;
+  size_t kept_ = 0;  // bytes of all these
+  int64_t last_stream_ = 0;
 };
 
 // A machine we can reach: this one, or one over SSH. Runs commands, puts files, reads files
@@ -73,6 +108,8 @@ class Host {
   // Returns true when one of the files is longer than known or was replaced or removed meanwhile,
   // false after `timeout_us`. A file that is not there has no length; kNotFound: none is there.
   virtual Result<bool> WaitForGrowth(const std::vector<KnownLength>& files, int64_t timeout_us) = 0;
+  // Readable when a file that was waited for last may have grown; -1: only waiting tells.
+  virtual int growth_fd() const { return -1; }
 
   // Whether some process on the host holds an flock on the file: a journal's writer is alive.
   // kNotFound: no such file.

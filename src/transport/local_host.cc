@@ -116,9 +116,8 @@ LocalHost::Watched LocalHost::Watch(const std::string& path, uint64_t inode) {
   return Watched::kNew;
 }
 
-void LocalHost::WaitForEvent(int64_t timeout_us) {
-  pollfd ready{inotify_.get(), POLLIN, 0};
-  ::poll(&ready, 1, static_cast<int>((timeout_us + 999) / 1000));
+void LocalHost::TakeEvents() {
+  if (!inotify_.valid()) return;
   alignas(inotify_event) char events[4096];
   while (::read(inotify_.get(), events, sizeof events) > 0) {
   }
@@ -128,6 +127,8 @@ Result<bool> LocalHost::WaitForGrowth(const std::vector<KnownLength>& files, int
   int64_t deadline = SystemClock().MonotonicUs() + timeout_us;
   std::vector<uint64_t> first_inodes(files.size(), 0);
   for (;;) {
+    // What is told from here on is of after this look.
+    TakeEvents();
     size_t missing = 0, unwatched = 0, fresh = 0;
     for (size_t i = 0; i < files.size(); ++i) {
       struct stat now {};
@@ -149,14 +150,16 @@ Result<bool> LocalHost::WaitForGrowth(const std::vector<KnownLength>& files, int
     if (missing == files.size()) {
       return FromErrno("watching " + (files.empty() ? "" : files[0].path), ENOENT);
     }
-    int64_t left = deadline - SystemClock().MonotonicUs();
-    if (left <= 0) return false;
+    all_watched_ = unwatched + missing == 0;
     // A fresh watch is not waited on before the size was looked at once more.
     if (fresh > 0) continue;
-    if (unwatched + missing > 0) {
+    const int64_t left = deadline - SystemClock().MonotonicUs();
+    if (left <= 0) return false;
+    if (!all_watched_) {
       Sleep(std::min(left, kLookEveryUs));
     } else {
-      WaitForEvent(std::min(left, kTrustUs));
+      pollfd ready{inotify_.get(), POLLIN, 0};
+      ::poll(&ready, 1, static_cast<int>((std::min(left, kTrustUs) + 999) / 1000));
     }
   }
 }

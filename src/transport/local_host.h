@@ -23,6 +23,7 @@ class LocalHost : public Host {
   Status PutFile(const std::string& path, std::string_view bytes, mode_t mode) override;
   Result<std::string> ReadFrom(const std::string& path, uint64_t offset, size_t max) override;
   Result<bool> WaitForGrowth(const std::vector<KnownLength>& files, int64_t timeout_us) override;
+  int growth_fd() const override { return all_watched_ ? inotify_.get() : -1; }
   Result<bool> IsLocked(const std::string& path) override;
   std::string Describe() const override { return "this machine"; }
 
@@ -32,11 +33,12 @@ class LocalHost : public Host {
  private:
   enum class Watched { kNot, kNew, kBefore };
   Watched Watch(const std::string& path, uint64_t inode);
-  void WaitForEvent(int64_t timeout_us);
+  void TakeEvents();
 
   // Files stay watched, because a follower asks for the same ones again and again.
   bool inotify_ok_ = true;
   UniqueFd inotify_;
+  bool all_watched_ = false;                 // of the files that were waited for last
   std::map<std::string, uint64_t> watched_;  // path → inode
   // The file read last is kept open, for the same reason.
   UniqueFd read_fd_;

@@ -236,8 +236,8 @@ std::string KnownHostsSetting(const std::string& path) {
 
 Status CheckTarget(const SshTarget& target) {
   if (target.address.empty()) return Invalid("target " + target.name + " has no address");
-  TENON_TRY(const SshAddress parsed, ParseSshAddress("[" + target.address + "]"));
-  if (!target.user.empty()) TENON_TRY_VOID(CheckSshUser(target.user));
+  TENON_TRY(const MachineAddress parsed, ParseMachineAddress("[" + target.address + "]"));
+  if (!target.user.empty()) TENON_TRY_VOID(CheckLoginName(target.user));
   for (const std::string& path : {target.known_hosts, target.identity_file}) {
     if (!IsExpanded(path)) continue;
     return Invalid("ssh takes ${…} in a path for a variable: " + ForTerminal(path))

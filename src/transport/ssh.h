@@ -21,6 +21,7 @@
 #include "base/fd.h"
 #include "base/process.h"
 #include "base/result.h"
+#include "transport/address.h"
 #include "transport/piped_process.h"
 
 namespace tenon::transport {
@@ -54,24 +55,12 @@ struct SshSecrets {
   std::function<std::optional<std::string>(const std::string& prompt)> ask_user;
 };
 
-struct HostKey {
-  std::string line;         // "ssh-ed25519 AAAA…", as in a known_hosts file without the names
-  std::string type;         // ED25519, RSA, …
-  std::string fingerprint;  // SHA256:…
-};
-
 // Why a connection did not come about; kept in Error::kind and in words:
 //   kDenied       wrong password or key (which methods the server offers is in the message),
 //                 host key other than the pinned one (the message says so and what to do)
 //   kUnavailable  no route, refused, timed out, name unknown, link lost
 //   kInvalid      ssh itself refuses its options or the user's configuration
 //   kNotFound     there is no `ssh` program here
-// Reasons of a kDenied:
-inline constexpr std::string_view kHostKeyRefused = "host-key-refused";  // the machine's, by us
-inline constexpr std::string_view kPasswordWrong = "password-wrong";
-inline constexpr std::string_view kPasswordNeeded = "password-needed";  // or another one
-inline constexpr std::string_view kKeysOnly = "keys-only";  // a password was given for nothing
-inline constexpr std::string_view kLoginRefused = "login-refused";  // for any other reason
 class Ssh {
  public:
   Ssh(SshTarget target, SshSecrets secrets);
@@ -134,21 +123,6 @@ struct SshDefaults {
   int port = 22;
 };
 Result<SshDefaults> AskSshDefaults(const std::string& address);
-
-// "host:2222", "[2001:db8::1]:2222", "ssh://user@host:2222" → parts; a bare IPv6 address is one.
-struct SshAddress {
-  std::string host, user;
-  int port = 0;
-};
-Result<SshAddress> ParseSshAddress(const std::string& text);
-// kInvalid for a name that cannot be a user's.
-Status CheckSshUser(const std::string& user);
-
-// "ssh-ed25519 AAAA… comment" → the key and its fingerprint. kInvalid: no key.
-Result<HostKey> ParseHostKey(std::string_view text);
-
-// A known_hosts line for an alias.
-std::string KnownHostsLine(const std::string& alias, const HostKey& key);
 
 }  // namespace tenon::transport
 

@@ -136,9 +136,8 @@ std::string SshHost::agent_path() const {
   return JoinPath(options_.root, "bin/" + ProgramName(*program));
 }
 
-void SshHost::Close() {
+void SshHost::HangUp() {
   agent_.reset();
-  streaming_ = false;
   unheard_.clear();
 }
 
@@ -298,11 +297,7 @@ Status SshHost::Open() {
 }
 
 Status SshHost::Send(const json::Object& head, std::string_view body) {
-  const std::string op = json::GetString(head, "op");
-  // The rest of a stream would be taken for answers; `hello` is how who follows ends one.
-  if (streaming_ && op != "hello") Close();
   TENON_TRY_VOID(Open());
-  if (op == "follow") streaming_ = true;
   if (!agent_->greeted()) unheard_.emplace_back(head, body);
   auto sent = agent_->Send(head, body, kSendUs);
   has_sent_ = true;
@@ -315,7 +310,7 @@ Status SshHost::Send(const json::Object& head, std::string_view body) {
   return error;
 }
 
-Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
+Result<std::optional<Frame>> SshHost::Take(int64_t timeout_us) {
   if (!agent_) return Unavailable("the link to " + Describe() + " is gone");
   const int64_t deadline = SystemClock().MonotonicUs() + timeout_us;
   for (;;) {
@@ -337,14 +332,7 @@ Result<std::optional<Frame>> SshHost::Next(int64_t timeout_us) {
     }
     const bool hangs = frame.ok() && !*frame && !agent_->greeted() && !pushed_ &&
                        SystemClock().MonotonicUs() >= greet_by;
-    if (frame.ok() && !hangs) {
-      // The stream is over, or was never begun.
-      if (*frame &&
-          (json::GetBool((*frame)->head, "end") || json::GetBool((*frame)->head, "skipped"))) {
-        streaming_ = false;
-      }
-      return frame;
-    }
+    if (frame.ok() && !hangs) return frame;
     const bool greeted = agent_->greeted();
     bool missing = hangs;
     Error error = hangs ? Unavailable("") : Explain(std::move(frame).error(), &missing);
@@ -379,7 +367,6 @@ Result<Frame> SshHost::Ask(const json::Object& head, std::string_view body, int6
 }
 
 Result<json::Object> SshHost::Hello() {
-  if (streaming_) Close();
   TENON_TRY(Frame answer, Ask({{"op", "hello"}}, {}, kAnswerUs));
   return std::move(answer.head);
 }

@@ -59,8 +59,6 @@ class SshHost : public Host, public FrameLink {
   std::string Describe() const override;
 
   Status Send(const json::Object& head, std::string_view body) override;
-  Result<std::optional<Frame>> Next(int64_t timeout_us) override;
-  void Close() override;
   LinkState state() const override { return {fd() >= 0, has_heard_, has_sent_}; }
 
   // Starts the conversation without waiting for anything but a login, so that it stands when the
@@ -75,8 +73,11 @@ class SshHost : public Host, public FrameLink {
   const std::string& machine() const { return options_.machine; }
   // Path of the agent on the host. Root and machine must be known.
   std::string agent_path() const;
-  // Readable when a frame may have come; -1: no conversation.
-  int fd() const { return agent_ ? agent_->fd() : -1; }
+  int fd() const override { return agent_ ? agent_->fd() : -1; }
+
+ protected:
+  Result<std::optional<Frame>> Take(int64_t timeout_us) override;
+  void HangUp() override;
 
  private:
   // Sends one request and returns its answer, or the Error in it.
@@ -100,7 +101,6 @@ class SshHost : public Host, public FrameLink {
   // Why it did not let us in. Not tried again: it counts how often a password is wrong.
   std::optional<Error> denied_;
   bool has_heard_ = false, has_sent_ = false;
-  bool streaming_ = false;  // a `follow` is under way, whose frames are no answers
   int64_t started_us_ = 0;  // the agent; by the monotonic clock
   bool looked_at_master_ = false;
   int refusals_ = 0;     // in a row, of a machine that is up

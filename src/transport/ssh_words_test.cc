@@ -27,7 +27,7 @@ TEST(SshWords, AddressesInEveryForm) {
       {"fe80::1%eth0", "", "fe80::1%eth0", 0},
   };
   for (const auto& c : kCases) {
-    const auto parsed = ParseSshAddress(c.text);
+    const auto parsed = ParseMachineAddress(c.text);
     ASSERT_TRUE(parsed.ok()) << c.text << ": " << parsed.error().message;
     EXPECT_EQ(parsed->user, c.user);
     EXPECT_EQ(parsed->host, c.host);
@@ -38,7 +38,7 @@ TEST(SshWords, AddressesInEveryForm) {
 TEST(SshWords, AnAddressThatSshOrAShellWouldReadOtherwiseIsRefused) {
   for (const char* text : {"-oProxyCommand=id", "", "a b", "a;b", "$(id)", "host:0", "host:70000",
                            "host:", "[::1", "[::1]x", "-x@host", "a\nb", "`id`", "ann@-host"}) {
-    const auto parsed = ParseSshAddress(text);
+    const auto parsed = ParseMachineAddress(text);
     ASSERT_FALSE(parsed.ok()) << text;
     EXPECT_EQ(parsed.error().kind, ErrorKind::kInvalid);
   }

@@ -118,7 +118,7 @@ class TestSshd {
     const auto key = ParseHostKey(*line);
     TENON_CHECK(key.ok());
     target.known_hosts = folder / "known hosts";  // with a blank: paths may have one
-    TENON_CHECK(WriteFileAtomically(target.known_hosts, KnownHostsLine(target.alias, *key), 0600,
+    TENON_CHECK(WriteFileAtomically(target.known_hosts, target.alias + " " + key->line + "\n", 0600,
                                     Durability::kProcess)
                     .ok());
     return target;

@@ -176,8 +176,9 @@ def test_a_chain_stops_at_the_first_that_fails(agent, tmp_path):
 
 def test_unknown_requests_are_refused_and_the_rest_goes_on(agent):
     assert agent.ask("dance")["error"]["kind"] == "invalid"
-    assert agent.ask("follow", files=[])["error"]["kind"] == "invalid"
-    assert agent.ask("follow", files=[{"path": "relative"}])["error"]["kind"] == "invalid"
+    assert agent.ask("follow", id=1, files=[])["error"]["kind"] == "invalid"
+    assert agent.ask("follow", id=1, files=[{"path": "relative"}])["error"]["kind"] == "invalid"
+    assert agent.ask("follow", files=[{"path": "/etc/hostname"}])["error"]["kind"] == "invalid"
     assert agent.ask("hello")["ok"]
 
 
@@ -235,7 +236,7 @@ def test_follow_tells_of_segments_that_appear(agent, tmp_path):
     # What is no segment of a machine's is nobody's business.
     for name in ("near-0123456789abcdef.tj", "spec.json", "what.tj", "rank-x.tj"):
         (tmp_path / name).write_bytes(b"not this")
-    agent.send("follow", files=[{"path": str(host), "offset": 0}], lock=str(host), run_folder=str(tmp_path))
+    agent.send("follow", id=7, files=[{"path": str(host), "offset": 0}], lock=str(host), run_folder=str(tmp_path))
     names, got = {0: "host"}, {}
 
     def receive():
@@ -281,7 +282,7 @@ def test_a_slow_link_gets_text_in_fewer_bytes(agent, tmp_path):
     dense = os.urandom(3 << 20)
     (tmp_path / "text").write_bytes(text)
     (tmp_path / "dense").write_bytes(dense)
-    agent.send("follow", files=[{"path": str(tmp_path / name), "offset": 0} for name in ("text", "dense")])
+    agent.send("follow", id=1, files=[{"path": str(tmp_path / name), "offset": 0} for name in ("text", "dense")])
     time.sleep(0.5)
     got, sent = [b"", b""], [0, 0]
     while [len(one) for one in got] != [len(text), len(dense)]:
@@ -299,6 +300,62 @@ def test_follow_is_not_silent_for_long(agent, tmp_path):
     assert followed.step(20) == ("alive", True)
 
 
+def test_other_requests_are_answered_beside_streams(agent, tmp_path):
+    paths = [tmp_path / "a", tmp_path / "b"]
+    streams = {}
+    for i, path in enumerate(paths):
+        path.write_bytes(b"0")
+        streams[i + 1] = Followed(agent, [(path, 0)], lock=path, stream=i + 1)
+    answered = 0
+    for round in range(20):
+        for path in paths:
+            with open(path, "ab") as file:
+                file.write(b"%d " % round * 1000)
+        agent.send("read", path=str(paths[0]), offset=0, max=1)
+        agent.send("hello", id=99)
+        while answered < 2 * (round + 1):
+            told = agent.receive()
+            if told.get("id") in streams:
+                streams[told["id"]].take(told)
+            else:
+                assert told["ok"] and told.get("id") == (99 if "uid" in told else None)
+                answered += 1
+    while any(stream.bytes[0] != path.read_bytes() for stream, path in zip(streams.values(), paths)):
+        told = agent.receive()
+        streams[told["id"]].take(told)
+    assert [stream.events[0][:2] for stream in streams.values()] == [("locked", False)] * 2
+    # One is ended, the other goes on. A number that is in use is refused.
+    assert streams[1].end()["uid"] == os.getuid()
+    assert agent.ask("follow", id=2, files=[{"path": "/etc/hostname"}])["error"]["kind"] == "invalid"
+    for path in paths:
+        with open(path, "ab") as file:
+            file.write(b"last")
+    streams[2].until(lambda f: f.bytes[0].endswith(b"last"))
+    agent.send("unfollow", id=1000)
+    assert streams[2].end()["ok"]
+
+
+def test_a_conversation_has_so_many_streams_and_no_more(agent, tmp_path):
+    for stream in range(1, 65):
+        agent.send("follow", id=stream, files=[{"path": str(tmp_path / "none"), "offset": 0}])
+    agent.send("follow", id=65, files=[{"path": str(tmp_path / "none"), "offset": 0}])
+    while "ok" not in (told := agent.receive()):
+        assert told.get("alive")
+    assert told["id"] == 65 and "at once" in told["error"]["message"]
+    agent.send("unfollow", id=3)
+    agent.send("follow", id=65, files=[{"path": str(tmp_path / "none"), "offset": 0}])
+    agent.send("hello")
+    while "uid" not in (told := agent.receive()):
+        assert told.get("alive")
+
+
+def test_a_stream_that_is_not_begun_says_so_under_its_number(agent, tmp_path):
+    agent.send("read", path=str(tmp_path / "none"), offset=0, max=1)
+    agent.send("follow", id=5, files=[{"path": "/etc/hostname", "offset": 0}], if_ok=True)
+    assert not agent.receive()["ok"]
+    assert agent.receive() == {"ok": False, "skipped": True, "id": 5}
+
+
 def test_follow_ends_when_the_client_goes(runner, tmp_path):
     (tmp_path / "f").write_bytes(b"x")
     agent = Agent([runner.binary, "serve"])
@@ -312,7 +369,7 @@ def test_a_slow_reader_costs_no_memory(agent, tmp_path):
     with open(tmp_path / "big", "wb") as file:
         for _ in range(300):
             file.write(os.urandom(1 << 20))
-    agent.send("follow", files=[{"path": str(tmp_path / "big"), "offset": 0}])
+    agent.send("follow", id=1, files=[{"path": str(tmp_path / "big"), "offset": 0}])
     time.sleep(0.5)
 
     def resident():

@@ -116,17 +116,21 @@ class Agent:
 class Followed:
     """What `follow` told: the bytes of each file, and the rest in order."""
 
-    def __init__(self, agent, files, lock=None):
+    def __init__(self, agent, files, lock=None, stream=1):
         self.agent = agent
+        self.stream = stream
         self.bytes = [b"" for _ in files]
         self.offsets = [offset for _, offset in files]
         self.events = []
         members = {"lock": str(lock)} if lock else {}
-        agent.send("follow", files=[{"path": str(p), "offset": o} for p, o in files], **members)
+        agent.send("follow", id=stream, files=[{"path": str(p), "offset": o} for p, o in files], **members)
 
     def step(self, timeout=20):
         """Takes one frame in; what it was about."""
-        told = self.agent.receive(timeout)
+        return self.take(self.agent.receive(timeout))
+
+    def take(self, told):
+        assert told.pop("id") == self.stream
         if "file" in told:
             at = told["file"]
             assert told["offset"] == self.offsets[at] + len(self.bytes[at]), "a gap, or bytes twice"
@@ -142,13 +146,10 @@ class Followed:
         while not condition(self):
             self.step(deadline - time.monotonic())
 
-    def end(self, op="hello", **members):
-        """Ends it with another request; that one's answer."""
-        self.agent.send(op, **members)
-        while True:
-            told = self.agent.receive()
-            if "file" in told:
-                self.bytes[told["file"]] += told.body
-            elif told.get("end"):
-                assert told["ok"]
-                return self.agent.receive()
+    def end(self):
+        """Ends it; the answer of the request after that."""
+        self.agent.send("unfollow", id=self.stream)
+        self.agent.send("hello")
+        while "id" in (told := self.agent.receive()):
+            self.take(told)
+        return told
