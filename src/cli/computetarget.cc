@@ -94,13 +94,11 @@ std::vector<Row> Rows(const Target& target) {
     const std::string form(project::PasswordFormName(target.password.value));
     rows.push_back({"password", json::Value("(" + form + ")"), target.password.origin});
   }
-  if (type->executor == run::ExecutorKind::kContainer) {
-    text("baseDockerImage", target.base_docker_image);
-    boolean("sharedVolumes", target.shared_volumes);
-    boolean("nvidiaDocker", target.nvidia_docker);
-  }
-  if (type->executor == run::ExecutorKind::kProcess) text("pythonLocation", target.python_location);
-  if (type->executor == run::ExecutorKind::kSpark) text("yarnDeployMode", target.yarn_deploy_mode);
+  if (type->HasKey("baseDockerImage")) text("baseDockerImage", target.base_docker_image);
+  if (type->HasKey("sharedVolumes")) boolean("sharedVolumes", target.shared_volumes);
+  if (type->HasKey("nvidiaDocker")) boolean("nvidiaDocker", target.nvidia_docker);
+  if (type->HasKey("pythonLocation")) text("pythonLocation", target.python_location);
+  if (type->HasKey("yarnDeployMode")) text("yarnDeployMode", target.yarn_deploy_mode);
   text("nativeSharedDirectory", target.native_shared_directory);
   text("tenonDirectory", target.tenon_directory);
   if (target.setup.given()) {

@@ -31,7 +31,7 @@ Result<NamedEnvironment> OfRun(Session& session, const std::string& run_id,
           .WithHint("`tenon logs -f " + run_id + "` shows how far it is");
     }
     return NotFound("no environment is recorded with the run " + run_id)
-        .WithHint(run.spec.executor == run::ExecutorKind::kProcess && !run.spec.managed_environment
+        .WithHint(run.spec.UsesOwnPython()
                       ? "it used your own Python; `userManagedEnvironment: false` in the target's "
                         "file has one made"
                       : "it ended before there was one; `tenon show " + run_id + "` tells why");

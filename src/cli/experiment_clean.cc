@@ -85,7 +85,7 @@ Result<int> Act(Session& session, const Options& options) {
   clean.project_root = resolved.project.root;
   clean.target = resolved.target_name.value;
   TENON_TRY(clean.host, HostOfTarget(session, resolved.project, resolved.target));
-  clean.containers = project::ToRunSpec(resolved).executor == run::ExecutorKind::kContainer;
+  clean.containers = run::TraitsOf(project::ToRunSpec(resolved).executor).in_engine;
   clean.dry_run = options.dry_run;
   const bool ask = !options.dry_run && !options.yes && ::isatty(STDIN_FILENO) == 1;
   if (ask) {

@@ -138,8 +138,7 @@ Result<int> Make(Session& session, const project::Resolved& resolved, const Opti
 Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(const project::Resolved resolved, ResolveAll(session, options.request));
   const run::RunSpec spec = project::ToRunSpec(resolved);
-  const bool own_python = spec.executor == run::ExecutorKind::kProcess && !spec.managed_environment;
-  return own_python ? TryPython(session, resolved) : Make(session, resolved, options);
+  return spec.UsesOwnPython() ? TryPython(session, resolved) : Make(session, resolved, options);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ Result<FarPort> PortOfRun(Context& context, const std::string& run_id, int port)
   FarPort far;
   far.port = port;
   TENON_TRY(far.machine, context.At(run.spec.host));
-  if (run.spec.executor == run::ExecutorKind::kContainer) {
+  if (run::TraitsOf(run.spec.executor).own_loopback) {
     if (!run.container) return NotFound("the run " + run_id + " has no container yet");
     far.container_of = run_id;
   }

@@ -84,7 +84,7 @@ Result<run::Proof> EndWhatWasLost(Machine& machine, const journal::RunView& run)
   request.run_id = run.spec.id;
   request.key = run.spec.key;
   if (run.runner) request.boot_id = run.runner->process.boot_id;
-  request.container = run.spec.executor == run::ExecutorKind::kContainer;
+  request.container = run::TraitsOf(run.spec.executor).in_engine;
   const std::string unknown = machine.host().Describe() + " has lost the folder of " + run.spec.id +
                               "; whether something of the run goes on there is not known";
   auto ended = machine.services().EndLost(request);

@@ -58,7 +58,7 @@ void AddLimits(const Target& target, Rows* rows) {
 
 void AddMachine(const Resolved& resolved, const TargetType& type, Rows* rows) {
   const Target& target = resolved.target;
-  if (type.executor == run::ExecutorKind::kProcess) {
+  if (type.HasKey("pythonLocation")) {
     rows->Add("pythonLocation", target.python_location);
   }
   if (type.host != HostKind::kHere) {
@@ -70,7 +70,7 @@ void AddMachine(const Resolved& resolved, const TargetType& type, Rows* rows) {
     }
     rows->AddGiven("tenonDirectory", target.tenon_directory);
   }
-  if (type.executor == run::ExecutorKind::kContainer) {
+  if (type.HasKey("baseDockerImage")) {
     Setting<std::string> image = target.base_docker_image;
     if (image.value.empty()) image.value = kDefaultImage;
     rows->Add("baseDockerImage", image);
@@ -79,7 +79,7 @@ void AddMachine(const Resolved& resolved, const TargetType& type, Rows* rows) {
     rows->AddGiven("gpus", resolved.gpus);
     AddLimits(target, rows);
   }
-  if (type.executor == run::ExecutorKind::kSpark) {
+  if (type.HasKey("yarnDeployMode")) {
     rows->Add("yarnDeployMode", target.yarn_deploy_mode);
   }
   if (target.setup.given()) {

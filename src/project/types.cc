@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "project/types.h"
 
+#include <algorithm>
+
 namespace tenon::project {
 namespace {
 
@@ -18,7 +20,23 @@ constexpr TargetType kTypes[] = {
     {"slurm", HostKind::kHereOrSsh, LaunchKind::kSlurm, ExecutorKind::kProcess, false, false},
 };
 
+// What only files of one kind have.
+struct OwnKey {
+  ExecutorKind executor;
+  std::string_view key;
+};
+constexpr OwnKey kOwnKeys[] = {
+    {ExecutorKind::kProcess, "pythonLocation"},  {ExecutorKind::kContainer, "baseDockerImage"},
+    {ExecutorKind::kContainer, "sharedVolumes"}, {ExecutorKind::kContainer, "nvidiaDocker"},
+    {ExecutorKind::kSpark, "yarnDeployMode"},
+};
+
 }  // namespace
+
+bool TargetType::HasKey(std::string_view key) const {
+  return std::ranges::any_of(
+      kOwnKeys, [&](const OwnKey& own) { return own.key == key && own.executor == executor; });
+}
 
 std::span<const TargetType> TargetTypes() { return kTypes; }
 

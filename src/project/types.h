@@ -22,6 +22,9 @@ struct TargetType {
   run::ExecutorKind executor;  // how it starts the script
   bool user_python;            // the user's own Python unless userManagedEnvironment says otherwise
   bool supported;              // this version can run it
+
+  // Whether a file of this type may have the key; of those that not all kinds of executors have.
+  bool HasKey(std::string_view key) const;
 };
 
 std::span<const TargetType> TargetTypes();

@@ -10,11 +10,13 @@
 namespace tenon::run {
 namespace {
 
-constexpr std::pair<ExecutorKind, std::string_view> kExecutors[] = {
-    {ExecutorKind::kProcess, "process"},
-    {ExecutorKind::kContainer, "container"},
-    {ExecutorKind::kSpark, "spark"},
+// In the order of ExecutorKind.
+constexpr ExecutorTraits kExecutors[] = {
+    {"process", /*host_python=*/true, /*in_engine=*/false, /*own_loopback=*/false},
+    {"container", /*host_python=*/false, /*in_engine=*/true, /*own_loopback=*/true},
+    {"spark", /*host_python=*/false, /*in_engine=*/false, /*own_loopback=*/false},
 };
+static_assert(std::size(kExecutors) == LastOf(ExecutorKind{}) + 1);
 
 // What no run is possible without.
 void RequireEssentials(Members& members, const RunSpec& spec) {
@@ -47,20 +49,17 @@ void SetParameter(Pairs& parameters, std::string_view name, std::string value) {
 
 }  // namespace
 
-json::Value ToJsonValue(ExecutorKind kind) {
-  for (const auto& [value, name] : kExecutors) {
-    if (value == kind) return json::Value(name);
-  }
-  return json::Value("process");
-}
+const ExecutorTraits& TraitsOf(ExecutorKind kind) { return kExecutors[static_cast<size_t>(kind)]; }
+
+json::Value ToJsonValue(ExecutorKind kind) { return json::Value(TraitsOf(kind).name); }
 
 void ReadValue(Members& in, std::string_view key, ExecutorKind& out) {
   std::string name;
   in.Read(key, name);
   if (!in.Has(key) || in.failed()) return;
-  for (const auto& [value, text] : kExecutors) {
-    if (text == name) {
-      out = value;
+  for (size_t i = 0; i < std::size(kExecutors); ++i) {
+    if (kExecutors[i].name == name) {
+      out = static_cast<ExecutorKind>(i);
       return;
     }
   }

@@ -19,9 +19,19 @@ namespace tenon::run {
 
 class Members;
 
-// How the runner starts the script. One row per executor.
+// How the runner starts the script. A new executor is one more kind, with its row (spec.cc).
 enum class ExecutorKind { kProcess, kContainer, kSpark };
 constexpr int LastOf(ExecutorKind) { return static_cast<int>(ExecutorKind::kSpark); }
+
+// What a client wants to know of a kind without asking the executor, which is on the host. Nobody
+// on this side compares kinds.
+struct ExecutorTraits {
+  std::string_view name;      // in JSON
+  bool host_python = false;   // begins with a Python of the host, not with one of an image
+  bool in_engine = false;     // the script is an engine's, which may start it again after a restart
+  bool own_loopback = false;  // ports of the script are not on the host's loopback address
+};
+const ExecutorTraits& TraitsOf(ExecutorKind kind);
 
 // Everything a runner needs to carry out one run: a plain value, sent as JSON, kept in the journal.
 // Secrets are not in it, only their names; the values travel beside it and are never written down.
@@ -121,6 +131,8 @@ struct RunSpec {
   // It was not for the machine of the client that submitted it. For what is decided from a record
   // alone, where the machine need not be reached, or known any more.
   bool IsElsewhere() const { return !host.empty(); }
+  // Its Python is the user's own: nothing is made for it.
+  bool UsesOwnPython() const { return TraitsOf(executor).host_python && !managed_environment; }
 
   json::Object ToJson() const;
   // kInvalid when a member has the wrong type or one without which no run is possible is missing.
