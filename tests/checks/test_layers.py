@@ -48,6 +48,8 @@ def test_an_orderly_tree_passes(tree, tmp_path):
     ("src/run/bad.cc", '#include "cli/printer.h"', "layer: run may not include"),
     ("src/run/bad.cc", '#include "snapshot/tree.h"', "layer: run may not include"),
     ("src/cli/bad.cc", '#include "snapshot/tree.h"', "layer: cli may not include"),
+    ("src/cli/bad.cc", "void F(const snapshot::Tree& tree);", "layer: cli may not use snapshot::"),
+    ("src/cli/bad_test.cc", "using tenon::snapshot::Tree;", "layer: cli may not use snapshot::"),
     ("src/cli/bad.cc", "#include <sqlite3.h>", "library: <sqlite3.h>"),
     ("src/cli/bad.cc", "#include <boost/json.hpp>", "library: <boost/json.hpp>"),
     ("src/run/bad.cc", "#include <CLI/CLI.hpp>", "library: <CLI/CLI.hpp>"),
@@ -77,8 +79,11 @@ def test_a_forbidden_line_is_named_with_its_place(tree, tmp_path, name, line, wo
     "store.rename(a);",
     "journal->fsync();",
     "DoRename(a);",
+    "// snapshot::Tree is not for us",
+    "history::snapshot::Tree tree;",
+    'Log("snapshot::Tree");',
 ])
-def test_words_that_only_look_like_a_raw_call_pass(tree, tmp_path, line):
+def test_words_that_only_look_forbidden_pass(tree, tmp_path, line):
     tree("src/cli/good.cc", SPDX + line + "\n")
     answer = check(tmp_path)
     assert answer.returncode == 0, answer.stdout
