@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "project/requirements_file.h"
 #include "project/temp_project.h"
-#include "project/uv_lock.h"
 
 namespace tenon::project {
 namespace {
@@ -437,11 +436,31 @@ TEST_F(PackagesTest, SourcesInTheProjectCountAndFoldersAreRefused) {
   EXPECT_FALSE(Read("pyproject.toml").ok());
 }
 
-TEST(Toml, CommentsGoAndTextStays) {
-  EXPECT_EQ(TomlThatCounts("# a\n\na = 1 # b\r\nb = \"#c\" # d\nc = '#e\"' # f\n"
-                           "d = \"\"\"\n# text\n\n\"\"\" # g\ne = \"\\\"#h\" #i\n"),
-            "a = 1\nb = \"#c\"\nc = '#e\"'\nd = \"\"\"\n# text\n\n\"\"\"\ne = \"\\\"#h\"\n");
-  EXPECT_EQ(RequiresPython("[tool.x]\nrequires-python = \"3\"\n[project]\nname = 'x'\n"), "");
+TEST_F(PackagesTest, ALockedProjectIsTheSameHoweverItIsWritten) {
+  Write("pyproject.toml", kProject);
+  Write("uv.lock", kLock);
+  const std::string before = MustRead("pyproject.toml").packages.files[1].hash;
+  Write("uv.lock",
+        "version=1\r\n[[ package ]]\r\nsource = { 'virtual' = '''.''' }\r\n\"name\" = "
+        "\"\\u0070\"\r\n");
+  EXPECT_EQ(MustRead("pyproject.toml").packages.files[1].hash, before);
+}
+
+TEST_F(PackagesTest, TomlThatIsNoneIsRefusedWithItsLine) {
+  Write("pyproject.toml", kProject);
+  Write("uv.lock", std::string(kLock) + "source = \n");
+  const auto broken = Read("pyproject.toml");
+  ASSERT_FALSE(broken.ok());
+  EXPECT_EQ(broken.error().kind, ErrorKind::kInvalid);
+  EXPECT_TRUE(broken.error().message.starts_with("uv.lock:6: ")) << broken.error().message;
+  Write("uv.lock", "x = " + std::string(100'000, '['));
+  EXPECT_EQ(Read("pyproject.toml").error().kind, ErrorKind::kInvalid);
+}
+
+TEST_F(PackagesTest, ThePythonOfAnotherTableIsNotTheProjects) {
+  Write("pyproject.toml", "[tool.x]\nrequires-python = \"3\"\n[project]\nname = 'x'\n");
+  Write("uv.lock", kLock);
+  EXPECT_EQ(MustRead("pyproject.toml").packages.python, "");
 }
 
 TEST(Requirements, ContinuedLinesCountFromTheirFirst) {
