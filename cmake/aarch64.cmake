@@ -27,23 +27,17 @@ function(tenon_find_aarch64 VARIABLE)
   set(${VARIABLE} "${missing}" PARENT_SCOPE)
 endfunction()
 
-# tenon_aarch64_runner(TARGET): TARGET carries the runner for aarch64 as well, where this build can
-# make one.
+# tenon_aarch64_runner(TARGET): TARGET carries the runner for aarch64 as well, where TENON_AARCH64 is
+# on.
 function(tenon_aarch64_runner TARGET)
-  if(NOT TENON_AARCH64 MATCHES "^(AUTO|ON|OFF)$")
-    message(FATAL_ERROR "TENON_AARCH64 is ${TENON_AARCH64}; it may be AUTO, ON or OFF")
-  endif()
-  if(TENON_AARCH64 STREQUAL "OFF" OR TENON_SANITIZE OR TENON_FUZZ
+  if(NOT TENON_AARCH64 OR TENON_SANITIZE OR TENON_FUZZ
      OR NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     return()
   endif()
   tenon_find_aarch64(missing)
-  if(missing AND TENON_AARCH64 STREQUAL "ON")
-    message(FATAL_ERROR "TENON_AARCH64 is ON, but these packages are not installed: ${missing}")
-  elseif(missing)
-    message(WARNING "tenon will have no runner for aarch64 machines: these packages are not "
-                    "installed: ${missing}. scripts/setup installs them.")
-    return()
+  if(missing)
+    message(FATAL_ERROR "TENON_AARCH64 is ON, but these packages are not installed: ${missing}. "
+                        "scripts/setup --aarch64 installs them.")
   endif()
   tenon_aarch64_build()
   tenon_embed_packed(tenon_embedded_aarch64 aarch64 ${CMAKE_BINARY_DIR}/aarch64/tenon-runner.stripped)

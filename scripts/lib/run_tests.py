@@ -73,13 +73,20 @@ def compiled_before():
     return {"CCACHE_REMOTE_STORAGE": f"file:{folder}|read-only"} if folder.is_dir() else {}
 
 
+# What scripts/build leaves out.
+SETTINGS = {"release": ("TENON_TESTS", "TENON_AARCH64")}
+
+
 def configure(preset, log):
     """The exit code of cmake, which runs only if it has to."""
     presets = ROOT / "CMakePresets.json"
-    made = BUILD / preset / "build.ninja"
-    if made.exists() and made.stat().st_mtime >= presets.stat().st_mtime:
+    made, cache = BUILD / preset / "build.ninja", BUILD / preset / "CMakeCache.txt"
+    known = cache.read_text(encoding="utf-8").splitlines() if cache.exists() else []
+    settings = SETTINGS.get(preset, ())
+    if (made.exists() and made.stat().st_mtime >= presets.stat().st_mtime
+            and all(f"{name}:BOOL=ON" in known for name in settings)):
         return 0
-    return log.run(["cmake", "--preset", preset], 300, cwd=ROOT)
+    return log.run(["cmake", "--preset", preset, *(f"-D{name}=ON" for name in settings)], 300, cwd=ROOT)
 
 
 def build(preset, *targets, prefix=()):
@@ -164,7 +171,7 @@ def python_with_pytest():
         if subprocess.run([candidate, "-c", "import pytest"], capture_output=True,
                           check=False).returncode == 0:
             return candidate
-    sys.exit("no Python with pytest; scripts/setup installs python3-pytest")
+    sys.exit("no Python with pytest; scripts/setup --tests installs python3-pytest")
 
 
 def pytest(name, folder, shard=None, deep=False, only=(), limit=3600):

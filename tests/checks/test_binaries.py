@@ -27,7 +27,7 @@ def runner(machine, suffix=""):
     """The runner for such a machine that went into this build's `tenon`."""
     folder = harness.build_dir() / ("aarch64" if machine == "aarch64" else ".")
     if machine == "aarch64" and not (harness.build_dir() / "aarch64/tenon-runner.stripped").exists():
-        pytest.skip("this build has no runner for aarch64; scripts/setup installs what it takes")
+        pytest.skip("this build has no runner for aarch64; scripts/setup --tests installs what it takes")
     return folder / f"tenon-runner{suffix}"
 
 
@@ -97,7 +97,7 @@ def test_runner_is_for_its_machine(machine):
 def test_the_runner_for_aarch64_runs():
     qemu = shutil.which("qemu-aarch64-static")
     if qemu is None:
-        pytest.skip("no qemu-aarch64-static; scripts/setup installs qemu-user-static")
+        pytest.skip("no qemu-aarch64-static; scripts/setup --tests installs qemu-user-static")
     theirs = output(qemu, runner("aarch64", ".stripped"), "version")
     assert theirs == output(runner("x86_64", ".stripped"), "version")
     assert theirs.startswith("tenon-runner ")

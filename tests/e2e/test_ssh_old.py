@@ -66,7 +66,7 @@ def test_its_runs_are_canceled_to_the_last_process(old):
 def programs():
     """The kernel runs programs for aarch64."""
     if not (harness.build_dir() / "aarch64/tenon-runner").exists():
-        pytest.skip("this build has no runner for aarch64; scripts/setup installs what it takes")
+        pytest.skip("this build has no runner for aarch64; scripts/setup --tests installs what it takes")
     try:
         with aarch64.Programs() as made:
             yield made

@@ -83,11 +83,12 @@ def run_inside(root, command, **variables):
     answer = subprocess.run([ENTER, root, command, "CI=true", *passed_on, *given],
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    seconds = time.monotonic() - started
     LOGS.mkdir(parents=True, exist_ok=True)
     with open(LOGS / "fresh-root-inside.log", "a", encoding="utf-8") as log:
-        log.write(f"+ {command}\n{answer.stdout}")
+        log.write(f"+ {command}\n{answer.stdout}took {seconds:.1f} s\n")
     assert answer.returncode == 0, answer.stdout[-8000:]
-    return answer.stdout, time.monotonic() - started
+    return answer.stdout, seconds
 
 
 def test_nothing_but_git_and_bash_is_there_at_first(fresh_root):

@@ -41,7 +41,7 @@ class Programs:
         if os.geteuid() != 0:
             raise Unusable("programs for aarch64 need root")
         if not os.access(QEMU, os.X_OK):
-            raise Unusable(f"no {QEMU}; scripts/setup installs qemu-user-static")
+            raise Unusable(f"no {QEMU}; scripts/setup --tests installs qemu-user-static")
         self._folder = Path(tempfile.mkdtemp(prefix="tenon-binfmt-", dir="/var/tmp"))
         done = subprocess.run(["mount", "-t", "binfmt_misc", "tenon-test", self._folder], capture_output=True, text=True, check=False)
         if done.returncode != 0:

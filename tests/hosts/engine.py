@@ -214,7 +214,7 @@ class DockerEngine(Engine):
             raise Unusable("a Docker engine of the tests' own needs root")
         missing = [p for p in ("dockerd", "containerd", "runc", "iptables", "ip") if not shutil.which(p)]
         if missing:
-            raise Unusable(f"not installed: {', '.join(missing)}; scripts/setup installs docker.io")
+            raise Unusable(f"not installed: {', '.join(missing)}; scripts/setup --tests installs docker.io")
         self.folder = short_folder("tenon-engine-")
         if self.disk:
             (self.folder / "data").mkdir()

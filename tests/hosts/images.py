@@ -170,10 +170,10 @@ class _Root:
 def _busybox_bytes():
     program = next((p for p in ("/bin/busybox", "/usr/bin/busybox") if os.access(p, os.X_OK)), None)
     if program is None:
-        raise Missing("no busybox; scripts/setup installs busybox-static")
+        raise Missing("no busybox; scripts/setup --tests installs busybox-static")
     data = Path(program).read_bytes()
     if b"/lib64/ld-linux" in data[:4096]:
-        raise Missing(f"{program} is not static; scripts/setup installs busybox-static")
+        raise Missing(f"{program} is not static; scripts/setup --tests installs busybox-static")
     return data
 
 

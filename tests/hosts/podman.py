@@ -38,7 +38,7 @@ class PodmanEngine(Engine):
         wanted = ("podman", "newuidmap", "slirp4netns", "unshare", "setpriv") if self.uid else ("podman",)
         missing = [p for p in wanted if not shutil.which(p)]
         if missing:
-            raise Unusable(f"not installed: {', '.join(missing)}; scripts/setup installs podman, uidmap and slirp4netns")
+            raise Unusable(f"not installed: {', '.join(missing)}; scripts/setup --tests installs podman, uidmap and slirp4netns")
         self.folder = short_folder("tenon-podman-")
         self.start()
 

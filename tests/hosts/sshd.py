@@ -168,7 +168,7 @@ class User:
     def mount_home_by_program(self):
         """The home through FUSE: as far from a local disk as this machine has it."""
         if not shutil.which("fuse-overlayfs") or not os.path.exists("/dev/fuse"):
-            raise Unusable("no fuse-overlayfs or no /dev/fuse; scripts/setup installs the former")
+            raise Unusable("no fuse-overlayfs or no /dev/fuse; scripts/setup --tests installs the former")
         parts = {name: self.server.folder / f"{self.name}-{name}" for name in ("lower", "upper", "work")}
         for part in parts.values():
             part.mkdir()
@@ -200,7 +200,7 @@ class User:
     def allow_sudo(self):
         """Everything, without a password, as on machines of the clouds."""
         if not shutil.which("sudo"):
-            raise Unusable("no sudo; scripts/setup installs it")
+            raise Unusable("no sudo; scripts/setup --tests installs it")
         rule = os.open(f"/etc/sudoers.d/{self.name}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o440)
         with open(rule, "w", encoding="utf-8") as file:
             file.write(f"{self.name} ALL=(ALL) NOPASSWD: ALL\n")
@@ -275,7 +275,7 @@ class Sshd:
             raise Unusable("an sshd of the tests' own needs root")
         missing = [p for p in (SSHD, "ssh", "ssh-keygen", "useradd", "unshare") if not shutil.which(p)]
         if missing:
-            raise Unusable(f"not installed: {', '.join(missing)}; scripts/setup installs openssh-server")
+            raise Unusable(f"not installed: {', '.join(missing)}; scripts/setup --tests installs openssh-server")
         sweep()
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=BASE))
         self.folder.chmod(0o755)
