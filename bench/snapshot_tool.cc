@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/clock.h"
-#include "snapshot/freeze.h"
-#include "snapshot/unpack.h"
+#include "snapshot/freeze/freeze.h"
+#include "snapshot/freeze/unpack.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(TENON_EMBED ${CMAKE_SOURCE_DIR}/scripts/embed)
 
-# tenon_embed_folder(TARGET FOLDER): every file of FOLDER as runner/embedded_shim.h declares it.
+# tenon_embed_folder(TARGET FOLDER): every file of FOLDER as runner/supervise/embedded_shim.h declares it.
 function(tenon_embed_folder TARGET FOLDER)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${FOLDER}/*)
   list(FILTER files EXCLUDE REGEX "/__pycache__/|\\.pyc$|/\\.[^/]*")
@@ -25,7 +25,7 @@ function(tenon_embed_folder TARGET FOLDER)
 endfunction()
 
 # tenon_embed_samples(TARGET FOLDER): every file of FOLDER that is part of the source, hidden ones
-# included, as cli/embedded_samples.h declares it; compiled into TARGET.
+# included, as cli/projects/embedded_samples.h declares it; compiled into TARGET.
 function(tenon_embed_samples TARGET FOLDER)
   file(GLOB_RECURSE files RELATIVE ${FOLDER} CONFIGURE_DEPENDS ${FOLDER}/*)
   list(FILTER files EXCLUDE REGEX

@@ -14,6 +14,7 @@ function(tenon_static_library VARIABLE NAME)
 endfunction()
 
 # tenon_folder(NAME [LINKS folder...] [LIBS library...] [EMBEDS object-library...])
+#   Its rooms, the folders below it, are part of it:
 #   src/NAME/*.cc         -> library tenon_NAME
 #   src/NAME/*_main.cc    -> left to an explicit add_executable
 #   src/NAME/*_compat.cc  -> likewise: objects of one program, not of the library
@@ -22,7 +23,7 @@ endfunction()
 function(tenon_folder NAME)
   cmake_parse_arguments(ARG "" "" "LINKS;LIBS;EMBEDS" ${ARGN})
   set(dir ${CMAKE_SOURCE_DIR}/src/${NAME})
-  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cc)
   set(tests ${sources})
   set(fuzzers ${sources})
   list(FILTER sources EXCLUDE REGEX "_(main|test|fuzz|compat)\\.cc$")

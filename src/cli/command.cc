@@ -5,11 +5,11 @@
 
 #include "base/text.h"
 #include "base/waiting.h"
-#include "cli/ask.h"
-#include "cli/az.h"
-#include "cli/command_line.h"
-#include "cli/not_here.h"
-#include "cli/print.h"
+#include "cli/parse/command_line.h"
+#include "cli/parse/not_here.h"
+#include "cli/print/ask.h"
+#include "cli/print/print.h"
+#include "cli/program/az.h"
 
 namespace tenon::cli {
 

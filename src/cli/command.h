@@ -48,7 +48,8 @@ struct Line;
 int RunLine(Session& session, const Line& line);
 
 // Parses and runs. Everything is printed here; returns the exit code of the program. Called `az`,
-// it is that program (cli/az.h). `others`: how other machines are reached; null: not at all.
+// it is that program (cli/program/az.h). `others`: how other machines are reached; null: not at
+// all.
 int Main(int argc, char** argv, engine::OtherMachines* others);
 
 // 0 done, 1 failed, 2 usage, 3 not found, 4 unavailable, 5 denied.

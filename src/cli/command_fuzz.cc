@@ -8,8 +8,8 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "cli/command_line.h"
-#include "cli/not_here.h"
+#include "cli/parse/command_line.h"
+#include "cli/parse/not_here.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;

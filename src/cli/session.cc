@@ -6,10 +6,10 @@
 #include <cerrno>
 
 #include "base/file.h"
-#include "cli/ask.h"
-#include "cli/options.h"
+#include "cli/parse/options.h"
+#include "cli/print/ask.h"
 #include "engine/private_home.h"
-#include "engine/runs.h"
+#include "engine/run/runs.h"
 #include "project/project.h"
 #include "run/env_vars.h"
 #include "version.h"

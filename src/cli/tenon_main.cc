@@ -6,8 +6,8 @@
 #include "base/file_size_limit.h"
 #include "base/last_resort.h"
 #include "cli/command.h"
-#include "engine/ask_machines.h"
-#include "engine/reach_by_ssh.h"
+#include "engine/host/reach_by_ssh.h"
+#include "engine/run/ask_machines.h"
 
 int main(int argc, char** argv) {
   tenon::SurviveFileSizeLimit();

@@ -16,7 +16,7 @@
 #include "launch/launch.h"
 #include "launch/runner_calls.h"
 #include "run/layout.h"
-#include "snapshot/object_store.h"
+#include "snapshot/store/object_store.h"
 #include "transport/host.h"
 
 namespace tenon::engine {
@@ -29,8 +29,8 @@ class OtherMachines;
 // Threads: one thread at a time uses a context, its machines, feeds and stores, and hears its
 // reporters. Who wants to do two things at once has a context for each (make_another): contexts of
 // one home share nothing but the disk, where locks keep them apart, as they keep programs apart.
-// What a thread of the engine's own may use it gets by value (`indexing`, engine/ask_machines.h).
-// `ask_user` of another thread's context is called on that thread.
+// What a thread of the engine's own may use it gets by value (`indexing`,
+// engine/run/ask_machines.h). `ask_user` of another thread's context is called on that thread.
 struct Context {
   explicit Context(run::Home where);
   ~Context();
@@ -53,7 +53,7 @@ struct Context {
   // Makes a context of the same home for another thread. Empty: there can be no other.
   std::function<std::unique_ptr<Context>()> make_another;
 
-  // A machine by its id (engine/hosts.h); "" is this one. Lives as long as this object, and a
+  // A machine by its id (engine/host/hosts.h); "" is this one. Lives as long as this object, and a
   // repeat gives the same. Nothing is contacted that was reached before; a machine that was not is
   // asked who it is. kNotFound: no such host.
   Result<Machine*> At(const std::string& host_id);

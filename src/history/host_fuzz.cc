@@ -2,7 +2,7 @@
 // What a host may send, through the functions that the client uses: frames, and in them errors and
 // segments of a journal; records whose checksums are right, compressed so that few bytes are many;
 // artifacts. Memory is limited by the options of the fuzzer (scripts/lib/run_tests.py), so that
-// whatever grows without a limit is found. Objects and trees: snapshot/host_tree_fuzz.cc.
+// whatever grows without a limit is found. Objects and trees: snapshot/transfer/host_tree_fuzz.cc.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

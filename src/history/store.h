@@ -148,7 +148,7 @@ Result<RebuildResult> RebuildHistory(
     const std::function<void(uint64_t done, uint64_t total)>& progress);
 
 // What runs/ is recognised by. Changes with every folder that is made or removed there; whoever
-// makes one sees to it that it does (engine/claim.h). 0: there is none.
+// makes one sees to it that it does (engine/run/claim.h). 0: there is none.
 int64_t StampOf(const std::string& runs_folder);
 // The present boot, as Seen has it.
 int64_t BootStamp();

@@ -11,7 +11,7 @@
 #include "launch/runner_of_host.h"
 #include "launch/test_batch.h"
 #include "run/layout.h"
-#include "snapshot/freeze.h"
+#include "snapshot/freeze/freeze.h"
 #include "transport/local_host.h"
 
 namespace tenon::launch {

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "run/damage.h"
-#include "snapshot/transfer.h"
+#include "snapshot/transfer/transfer.h"
 #include "transport/agent.h"
 
 namespace tenon::launch {

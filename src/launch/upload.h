@@ -10,7 +10,7 @@
 #include "base/frames.h"
 #include "base/json.h"
 #include "base/result.h"
-#include "snapshot/object_store.h"
+#include "snapshot/store/object_store.h"
 #include "transport/host.h"
 
 namespace tenon::launch {

@@ -9,14 +9,14 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "project/conda_file.h"
-#include "project/packages.h"
+#include "project/dependencies/conda_file.h"
+#include "project/dependencies/packages.h"
+#include "project/dependencies/spark_file.h"
+#include "project/files/run_configuration.h"
+#include "project/files/target.h"
 #include "project/project.h"
-#include "project/run_configuration.h"
-#include "project/spark_file.h"
-#include "project/target.h"
 #include "project/types.h"
-#include "project/upgrade_check.h"
+#include "project/upgrade/upgrade_check.h"
 
 namespace tenon::project {
 namespace {

@@ -14,9 +14,9 @@
 #include "base/source_tree.h"
 #include "base/text.h"
 #include "project/check.h"
+#include "project/files/run_configuration.h"
+#include "project/files/target.h"
 #include "project/project.h"
-#include "project/run_configuration.h"
-#include "project/target.h"
 
 namespace tenon::project {
 namespace {

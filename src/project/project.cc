@@ -11,9 +11,9 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "project/run_configuration.h"
-#include "project/settings_file.h"
-#include "project/target.h"
+#include "project/files/run_configuration.h"
+#include "project/files/settings_file.h"
+#include "project/files/target.h"
 
 namespace tenon::project {
 namespace {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "project/files/run_configuration.h"
+#include "project/files/target.h"
 #include "project/origin.h"
 #include "project/project.h"
-#include "project/run_configuration.h"
-#include "project/target.h"
 #include "run/spec.h"
 
 namespace tenon::project {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "project/files/target.h"
 #include "project/project.h"
-#include "project/target.h"
 
 namespace tenon::project {
 

@@ -20,8 +20,8 @@ inline constexpr const char* kTestMachineRoot = "TENON_TEST_MACHINE_ROOT";      
 
 // Between programs of ours, never kept: TENON_ASKPASS (transport/askpass.h) names the socket on
 // which ssh's questions are answered; TENON_LOGIN_PROGRAM and TENON_SETUP_RESULT
-// (runner/login_shell.cc) tell a login shell of the runner's where the runner is and where to leave
-// its environment.
+// (runner/verbs/login_shell.cc) tell a login shell of the runner's where the runner is and where to
+// leave its environment.
 
 // Set for the script.
 inline constexpr const char* kRunKey = "TENON_RUN_KEY";  // UUID; marks every process of the run

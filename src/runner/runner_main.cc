@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file_size_limit.h"
 #include "base/last_resort.h"
-#include "runner/verbs.h"
+#include "runner/verbs/verbs.h"
 #include "version.h"
 
 int main(int argc, char** argv) {

@@ -35,7 +35,7 @@ def tree(tmp_path):
     write("src/base/file.h", SPDX)
     write("src/run/state.h", SPDX + '#include "base/file.h"\n#include <vector>\n')
     write("src/cli/main.cc", SPDX + '#include "base/file.h"\n#include "run/state.h"\n')
-    write("src/cli/parser.cc", SPDX + "#include <CLI/CLI.hpp>\n")
+    write("src/cli/parse/parser.cc", SPDX + "#include <CLI/CLI.hpp>\n")
     return write
 
 
@@ -46,8 +46,8 @@ def test_an_orderly_tree_passes(tree, tmp_path):
 
 @pytest.mark.parametrize("name, line, words", [
     ("src/run/bad.cc", '#include "cli/printer.h"', "layer: run may not include"),
-    ("src/run/bad.cc", '#include "snapshot/tree.h"', "layer: run may not include"),
-    ("src/cli/bad.cc", '#include "snapshot/tree.h"', "layer: cli may not include"),
+    ("src/run/bad.cc", '#include "snapshot/store/tree.h"', "layer: run may not include"),
+    ("src/cli/bad.cc", '#include "snapshot/store/tree.h"', "layer: cli may not include"),
     ("src/cli/bad.cc", "void F(const snapshot::Tree& tree);", "layer: cli may not use snapshot::"),
     ("src/cli/bad_test.cc", "using tenon::snapshot::Tree;", "layer: cli may not use snapshot::"),
     ("src/cli/bad.cc", "#include <sqlite3.h>", "library: <sqlite3.h>"),
@@ -55,8 +55,8 @@ def test_an_orderly_tree_passes(tree, tmp_path):
     ("src/run/bad.cc", "#include <CLI/CLI.hpp>", "library: <CLI/CLI.hpp>"),
     ("src/run/parser.cc", "#include <CLI/CLI.hpp>", "library: <CLI/CLI.hpp>"),
     ("src/cli/bad.cc", "#include <CLI/CLI.hpp>", "library: <CLI/CLI.hpp> is wrapped by cli/"),
-    ("src/cli/parser.h", "#include <CLI/App.hpp>", "library: <CLI/App.hpp>"),
-    ("src/cli/parser_test.cc", "#include <CLI/CLI.hpp>", "library: <CLI/CLI.hpp>"),
+    ("src/cli/parse/parser.h", "#include <CLI/App.hpp>", "library: <CLI/App.hpp>"),
+    ("src/cli/parse/parser_test.cc", "#include <CLI/CLI.hpp>", "library: <CLI/CLI.hpp>"),
     ("src/run/bad.cc", "#include <zstd.h>", "library: <zstd.h>"),
     ("src/run/bad.cc", "#include <openssl/sha.h>", "library: <openssl/sha.h>"),
     ("src/cli/bad.cc", "  int x = ::rename(a, b);", "raw call: rename()"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Text from a host, an engine, a tool or a project file reaches a terminal by the functions of
-src/cli/print.h alone, which take out what would steer it. A new way past them fails here."""
+src/cli/print/print.h alone, which take out what would steer it. A new way past them fails here."""
 
 import re
 from pathlib import Path
@@ -27,19 +27,19 @@ WAYS = {
 
 # file, way: why it is no way past.
 ALLOWED = {
-    ("cli/print.cc", "descriptors"): "the sink itself",
-    ("cli/print.cc", "sequences"): "our own styles",
-    ("cli/print.cc", "lines"): "the sink itself",
-    ("cli/show_page.cc", "lines"): "a text of several lines, indented below its name",
-    ("cli/ask.cc", "lines"): "questions",
-    ("cli/print.cc", "bytes"): "the sink itself",
-    ("cli/print.cc", "json"): "the sink itself",
-    ("cli/print.h", "bytes"): "declares it",
-    ("cli/print.h", "json"): "declares it",
-    ("cli/ask.cc", "terminal"): "questions, by ForTerminal()",
-    ("cli/terminal_reporter.cc", "bytes"): "what the script prints, exactly",
-    ("cli/logs.cc", "bytes"): "what the script printed, exactly",
-    ("cli/history_info.cc", "bytes"): "an artifact, exactly",
+    ("cli/print/print.cc", "descriptors"): "the sink itself",
+    ("cli/print/print.cc", "sequences"): "our own styles",
+    ("cli/print/print.cc", "lines"): "the sink itself",
+    ("cli/print/show_page.cc", "lines"): "a text of several lines, indented below its name",
+    ("cli/print/ask.cc", "lines"): "questions",
+    ("cli/print/print.cc", "bytes"): "the sink itself",
+    ("cli/print/print.cc", "json"): "the sink itself",
+    ("cli/print/print.h", "bytes"): "declares it",
+    ("cli/print/print.h", "json"): "declares it",
+    ("cli/print/ask.cc", "terminal"): "questions, by ForTerminal()",
+    ("cli/print/terminal_reporter.cc", "bytes"): "what the script prints, exactly",
+    ("cli/runs/logs.cc", "bytes"): "what the script printed, exactly",
+    ("cli/runs/history_info.cc", "bytes"): "an artifact, exactly",
     ("transport/askpass.cc", "descriptors"): "the answer to ssh, on a pipe",
 }
 
@@ -55,9 +55,9 @@ def ways_in(name, text):
 
 def sources():
     for folder in NEAR:
-        for path in sorted((ROOT / "src" / folder).glob("*")):
+        for path in sorted((ROOT / "src" / folder).rglob("*")):
             if path.suffix in (".cc", ".h") and not path.stem.endswith(("_test", "_fuzz")):
-                yield f"{folder}/{path.name}", path.read_text()
+                yield str(path.relative_to(ROOT / "src")), path.read_text()
 
 
 def test_nothing_reaches_a_terminal_past_the_printers():
@@ -77,5 +77,5 @@ def test_a_new_way_is_noticed():
 
 
 def test_questions_are_cleaned():
-    text = without_comments((ROOT / "src/cli/ask.cc").read_text())
+    text = without_comments((ROOT / "src/cli/print/ask.cc").read_text())
     assert re.findall(r"WriteAll\((.*)\)\.ok\(\)", text) == ["terminal.get(), ForTerminal(question)"]

@@ -170,7 +170,7 @@ def test_embedded_files_keep_every_byte(tmp_path):
                    check=True)
     (tmp_path / "main.cc").write_text(textwrap.dedent("""
         #include <cstdio>
-        #include "runner/embedded_shim.h"
+        #include "runner/supervise/embedded_shim.h"
         int main() {
           for (const auto& f : tenon::runner::EmbeddedShim()) {
             std::printf("%.*s %zu\\n", int(f.path.size()), f.path.data(), f.bytes.size());

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The samples inside this program, docs/formats/sample.md.
+#ifndef TENON_CLI_PROJECTS_SAMPLES_H_
+#define TENON_CLI_PROJECTS_SAMPLES_H_
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "project/create.h"
+
+namespace tenon::cli {
+
+struct Sample {
+  std::string name;
+  std::string summary;
+  std::string script;
+  std::vector<project::NewFile> files;  // of the new project
+};
+
+// By name.
+const std::vector<Sample>& AllSamples();
+// kNotFound with "did you mean" or the names there are.
+Result<const Sample*> FindSample(const std::string& name);
+
+// The files of a new project; with_scripts adds train.py and score.py.
+std::vector<project::NewFile> BlankProject(bool with_scripts);
+
+}  // namespace tenon::cli
+
+#endif  // TENON_CLI_PROJECTS_SAMPLES_H_

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_CLI_RUNS_RUN_PROJECT_H_
+#define TENON_CLI_RUNS_RUN_PROJECT_H_
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/session.h"
+#include "journal/fold.h"
+
+namespace tenon::cli {
+
+// The folder of the project that a run belongs to. kInvalid when we are in none, or in another.
+Result<std::string> RootForRun(Session& session, const journal::RunView& run);
+
+}  // namespace tenon::cli
+
+#endif  // TENON_CLI_RUNS_RUN_PROJECT_H_

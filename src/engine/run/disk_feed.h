@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_ENGINE_RUN_DISK_FEED_H_
+#define TENON_ENGINE_RUN_DISK_FEED_H_
+
+#include <cstdint>
+#include <string>
+
+#include "engine/context.h"
+#include "engine/run/run_feed.h"
+
+namespace tenon::engine {
+
+// The records of a run whose runner writes them straight into our run folder: nothing has to be
+// brought, and whether somebody writes is told by the segment's lock.
+class DiskFeed : public RunFeed {
+ public:
+  // `context` must outlive this object.
+  DiskFeed(Context& context, const std::string& run_id, FeedSink sink);
+
+  Result<Heard> Wait(int64_t timeout_us) override;
+  Result<Heard> CatchUp() override;
+  bool CaughtUp() const override { return true; }
+  Result<bool> IsWhole() override { return true; }
+  Result<bool> TakeRest() override { return true; }
+  void AwaitDisk() override;
+  int fd() const override { return context_.host->growth_fd(); }
+  bool MayMend(const Error&) const override { return false; }
+  std::optional<Stopped> stopped() override;
+  int64_t SilentUs() const override { return 0; }
+
+ private:
+  Context& context_;
+  std::string segment_;  // the host's
+  FeedSink sink_;
+  bool alive_ = false;  // when it was last looked, somebody wrote
+  std::optional<Stopped> stopped_;
+  int64_t look_again_us_;  // from when on stopped() asks the kernel once more
+};
+
+}  // namespace tenon::engine
+
+#endif  // TENON_ENGINE_RUN_DISK_FEED_H_

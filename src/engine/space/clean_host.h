@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENON_ENGINE_SPACE_CLEAN_HOST_H_
+#define TENON_ENGINE_SPACE_CLEAN_HOST_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/context.h"
+#include "engine/reporter.h"
+#include "launch/launch.h"
+
+namespace tenon::engine {
+
+struct CleanHostOptions {
+  int64_t keep_us = 0;        // runs that ended longer ago go
+  bool environments = false;  // environments too
+  bool force = false;         // also runs that nobody here has whole
+  bool dry_run = false;
+};
+struct HostCleaned {
+  run::HostedAnswer hosted;
+  run::SweepAnswer containers;
+  run::EnvironmentsAnswer environments;
+  std::vector<run::Kept> forced;  // runs that would have stayed without `force`, and why
+};
+// Gives back disk space on another machine. Before a run of this home goes there, its end and its
+// outputs are fetched; where that fails it stays, and so do runs that this home does not know:
+// another client may not have fetched them. What stays is named with the reason. `force` removes
+// them all the same, and names them; a run that goes on is never touched.
+Result<HostCleaned> CleanHost(Context& context, Machine& far, const CleanHostOptions& options,
+                              Reporter& reporter);
+
+}  // namespace tenon::engine
+
+#endif  // TENON_ENGINE_SPACE_CLEAN_HOST_H_

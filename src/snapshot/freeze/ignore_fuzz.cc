@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as an ignore file, asked about some paths. First line of the input: the path.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "snapshot/freeze/ignore.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const size_t line = std::min(input.find('\n'), input.size());
+  std::string path(input.substr(0, std::min<size_t>(line, 4096)));
+  const std::string_view text = input.substr(std::min(line + 1, input.size()));
+  if (path.empty() || path[0] == '/' || path.back() == '/') path = "a/b";
+  const auto rules = tenon::snapshot::IgnoreRules::Parse(text);
+  const auto file = rules.Match(path, false);
+  const auto folder = rules.Match(path, true);
+  // Without a line that ends in a slash both are the same.
+  if (text.find('/') == std::string_view::npos && file != folder) std::abort();
+  // A line that leaves out everything has the last word.
+  const auto all = tenon::snapshot::IgnoreRules::Parse(std::string(text) + "\n*\n");
+  if (all.Match(path, false) != tenon::snapshot::Verdict::kIgnored) std::abort();
+  return 0;
+}
