@@ -48,7 +48,7 @@ Status WriteFileBelow(int root, std::string_view path, bool replace,
     TENON_TRY_VOID(fill(fd.get()));
     const unsigned int how = replace ? 0 : RENAME_NOREPLACE;
     int moved = ::renameat2(parent.get(), temporary.c_str(), parent.get(), name.c_str(), how);
-    if (moved != 0 && (errno == EINVAL || errno == ENOSYS)) {  // not every file system can
+    if (moved != 0 && (errno == EINVAL || errno == ENOSYS)) {  // the call is not supported
       moved = ::renameat(parent.get(), temporary.c_str(), parent.get(), name.c_str());
     }
     if (moved == 0) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RunAndCapture: feeds, drains and times one child with a single poll loop of its own.
+// RunAndCapture: feeds, drains and times one child in a poll loop of its own.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,8 +16,8 @@
 namespace tenon {
 namespace {
 
-// Writing to a child that stopped reading raises SIGPIPE, which would end us. Held for this thread
-// and, if we caused one, taken off the queue again.
+// Writing to a child that stopped reading raises SIGPIPE, which would end us. The guard blocks
+// SIGPIPE for this thread and, if we caused one, takes it off the queue again.
 class SigpipeGuard {
  public:
   SigpipeGuard() {
@@ -66,7 +66,7 @@ class Capture {
     if (!input_.empty()) options.stdin_fd = in.read.get();
     options.stdout_fd = out.write.get();
     options.stderr_fd = err.write.get();
-    options.new_session = true;  // so that on a timeout its own children go with it
+    options.new_session = true;  // so that a timeout also kills the child's own children
     TENON_TRY(pid_, Spawn(options));
     if (!input_.empty()) to_child_ = std::move(in.write);
     ::fcntl(to_child_.get(), F_SETFL, O_NONBLOCK);
@@ -119,8 +119,9 @@ class Capture {
     into.append(buffer, std::min(static_cast<size_t>(n), limit_ - into.size()));
   }
 
-  // The child may live on after closing its output, so the deadline still counts. Nothing old
-  // enough tells us of its end without touching the caller's signals: look again and again.
+  // The child may live on after closing its output, so the deadline still counts. On old kernels
+  // nothing reports the child's end without touching the caller's signals, so we look again and
+  // again.
   Status Reap() {
     for (long pause_us = 500;; pause_us = std::min(pause_us * 2, 50'000L)) {
       int status = 0;

@@ -9,15 +9,15 @@ namespace tenon {
 
 }  // namespace tenon
 
-// We are wrong if this does not hold: abort. Never for anything a user, script, host or file can
-// cause.
+// Aborts when `condition` does not hold, which is a mistake of ours. Not for anything that a user,
+// script, host or file can cause.
 #define TENON_CHECK(condition)                                              \
   do {                                                                      \
     if (!(condition)) ::tenon::CheckFailed(__FILE__, __LINE__, #condition); \
   } while (false)
 
-// A script, host or file sent nonsense if this does not hold: return a kCorrupt Error saying
-// `text`. Needs base/result.h at the place of use.
+// Returns a kCorrupt Error saying `text` when `condition` does not hold: a script, host or file
+// sent nonsense. The place of use includes base/result.h.
 #define TENON_EXPECT_PEER(condition, text)           \
   do {                                               \
     if (!(condition)) return ::tenon::Corrupt(text); \

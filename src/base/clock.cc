@@ -45,7 +45,7 @@ std::string Printed(const char* format, Args... args) {
   return buffer;
 }
 
-// Listings format thousands of times; printf would be most of their cost.
+// No printf: listings format thousands of times, and printf would be most of their cost.
 void PutDigits(std::string& text, size_t at, size_t width, int64_t value) {
   for (size_t i = at + width; i > at; value /= 10) text[--i] = static_cast<char>('0' + value % 10);
 }
@@ -53,7 +53,7 @@ void PutDigits(std::string& text, size_t at, size_t width, int64_t value) {
 }  // namespace
 
 const Clock& SystemClock() {
-  static const RealClock* clock = new RealClock;  // never destroyed: used until the last moment
+  static const RealClock* clock = new RealClock;  // never destroyed: destructors may use it
   return *clock;
 }
 

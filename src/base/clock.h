@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// The seam to time. Wall time may jump both ways; only differences of monotonic time are durations.
+// Where the program gets the time, so that tests can replace it. Wall time may jump both ways; only
+// differences of monotonic time are durations.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -49,8 +49,8 @@ TEST(ClockTest, MonotonicTimeDoesNotGoBack) {
   }
 }
 
-// The clock reads the variable at its first use, so the checks are made by a second run of this
-// test.
+// The clock reads the variable only at its first use, so this test runs itself again to make the
+// checks.
 TEST(ClockTest, OffsetFileMovesWallTimeAndLeavesDurationsAlone) {
   const char* file = ::getenv("TENON_TEST_CLOCK_OFFSET_FILE");
   if (!file) {

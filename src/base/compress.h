@@ -11,22 +11,23 @@
 
 namespace tenon {
 
-// zstd, one frame, size inside.
+// Returns one zstd frame, which states the size of its contents.
 std::string Compress(std::string_view bytes, int level = 1);
-// kCorrupt when the frame is damaged or claims more than `limit` bytes.
+// Fails with kCorrupt when the frame is damaged, does not state its size, claims more than `limit`
+// bytes, or has bytes behind it.
 Result<std::string> Decompress(std::string_view frame, size_t limit);
 
-// For pieces of one stream that travel: each is compressed where that makes it a tenth smaller.
-// After a few for which it did not, only now and then one is tried.
+// Compresses the pieces of a stream that is sent, each by itself, where that makes the piece a
+// tenth smaller. After a few pieces for which it did not, only one in many is tried.
 class PieceCompressor {
  public:
   explicit PieceCompressor(int level = 1) : level_(level) {}
-  // nullopt: send it as it is.
+  // nullopt: send the piece as it is.
   std::optional<std::string> Try(std::string_view piece);
 
  private:
   int level_;
-  unsigned not_paid_ = 0;  // one after the other
+  unsigned not_paid_ = 0;  // pieces in a row that stayed as they are; small ones are not counted
 };
 
 }  // namespace tenon

@@ -7,7 +7,8 @@
 
 namespace tenon {
 
-// Bytes on disk of a file or folder; what vanishes while being counted counts nothing.
+// Bytes that a file, or a folder with all it holds, takes on disk. Whatever vanishes during the
+// count, or can't be read, counts as 0.
 uint64_t DiskBytes(const std::string& path);
 
 }  // namespace tenon

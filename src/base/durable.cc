@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kLineLength = 20;
 
-// Counts one step and does not return where the test wants the process to die.
+// Counts one step. Does not return if the test wants the process to die at this step.
 void CountStep(const char* what) {
   const char* wish = std::getenv("TENON_TEST_DURABLE_STEPS");
   if (wish == nullptr) return;
@@ -26,15 +26,16 @@ void CountStep(const char* what) {
   if (file < 0) return;
   char line[64];
   std::snprintf(line, sizeof line, "%9d %9s\n", static_cast<int>(::getpid()), what);
-  // With O_APPEND the place after our own line is ours alone.
+  // O_APPEND has left the offset right behind our own line, whatever others append.
   const bool counted = ::write(file, line, kLineLength) == kLineLength;
   const long step = static_cast<long>(::lseek(file, 0, SEEK_CUR)) / kLineLength;
   ::close(file);
   if (counted && last > 0 && step >= last) (void)::kill(::getpid(), SIGKILL);
 }
 
-// A file system that gives up while it is waited for (its journal is aborted, its disk is gone) may
-// answer that all is well; ext4 does. From then on it opens no file any more, for writing at least.
+// A file system that gives up during the wait (its journal is aborted, its disk is gone) may still
+// answer that all is well; ext4 does. From then on it opens no file any more, at least not for
+// writing, so opening the file again shows it.
 bool GaveUp(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
   if (flags < 0) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An Error as one side of a conversation tells it to the other: {kind, message[, hint][, reason]}.
-// Its words may have any bytes (json::EncodeBytes).
+// An Error as one side of a conversation sends it to the other: {kind, message[, hint][, reason]}.
+// Its texts may have any bytes (json::EncodeBytes).
 #ifndef TENON_BASE_ERROR_JSON_H_
 #define TENON_BASE_ERROR_JSON_H_
 
@@ -10,8 +10,8 @@
 namespace tenon {
 
 json::Object ErrorToJson(const Error& error);
-// Marked as answered. What is missing or unknown in it becomes kInternal and a message that says
-// so.
+// Marks the Error as answered. A kind that is missing or unknown becomes kInternal; a missing
+// message becomes a text that says so.
 Error ErrorFromJson(const json::Object& object);
 
 }  // namespace tenon

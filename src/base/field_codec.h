@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Described structs (base/fields.h) as packed bytes and back. Each member carries its tag, so that
-// a reader passes over members it does not know and gives the default to those that are not there:
-// a member can be added without touching what was written before.
+// Packs described structs (base/fields.h) into bytes and reads them back. Each member carries its
+// tag. A reader skips members it does not know and gives missing members their defaults, so a
+// member can be added and older bytes stay readable.
 //
-// A struct is its length and its members; a member is a varint of tag and kind, then the value:
+// A struct is its length, then its members. A member is a varint of tag and kind, then the value:
 //   kVarint   integers (signed ones zigzag), booleans, enumerators
 //   kFixed    a double, 8 bytes, little endian
-//   kBytes    a length and so many bytes: text, a struct, a list or map (count, then values), a
+//   kBytes    a length and that many bytes: text, a struct, a list or map (count, then values), a
 //             variant (index, then value)
 // An optional that is empty, and a member that has its default, is left out.
 //
-// An enumerator is checked with `constexpr int LastOf(E)`, found beside the enum.
+// The decoder refuses enumerators above `constexpr int LastOf(E)`, which is declared beside the
+// enum.
 #ifndef TENON_BASE_FIELD_CODEC_H_
 #define TENON_BASE_FIELD_CODEC_H_
 
@@ -48,7 +49,7 @@ static_assert(std::endian::native == std::endian::little,
 
 class FieldEncoder {
  public:
-  // One value. A second one may follow it.
+  // Appends one value. May be called again.
   template <typename T>
   void Put(const T& value) {
     if constexpr (std::is_same_v<T, std::string>) {
@@ -70,7 +71,7 @@ class FieldEncoder {
     }
   }
 
-  // A struct by a part of its fields.
+  // Appends a struct with only the given ones of its fields.
   template <typename T, typename... F>
   void PutFields(const T& value, const std::tuple<F...>& fields) {
     const size_t start = out_.size();
@@ -138,8 +139,8 @@ class FieldEncoder {
   std::string out_;
 };
 
-// Reads over what is there before, and keeps its memory. After the first thing that is wrong, ok()
-// is false and the rest reads as nothing.
+// Overwrites the values it is given and reuses their memory. After the first error ok() is false,
+// and values read from then on mean nothing.
 class FieldDecoder {
  public:
   explicit FieldDecoder(std::string_view in) : in_(in) {}
@@ -204,7 +205,8 @@ class FieldDecoder {
     Fail();
     return 0;
   }
-  // A number of things that take a byte each at least.
+  // Reads a count of items. Each item takes a byte at least, so the count can't exceed the bytes
+  // left.
   size_t Count() {
     const uint64_t n = Varint();
     if (n > in_.size()) {
@@ -214,7 +216,7 @@ class FieldDecoder {
     return n;
   }
 
-  // The tag and kind of the next member, left where it is; 0 at the end.
+  // Returns the tag and kind of the next member without consuming them; 0 at the end.
   uint64_t PeekKey() {
     if (in_.empty()) return 0;
     const std::string_view before = in_;
@@ -278,7 +280,7 @@ class FieldDecoder {
   template <typename K, typename V>
   void GetBody(std::map<K, V>& items) {
     const size_t n = Count();
-    auto at = items.begin();  // stored in order, and often with the keys that are there already
+    auto at = items.begin();  // keys are stored in order; `items` often has the same ones
     for (size_t i = 0; i < n && ok_; ++i) {
       K key{};
       Get(key);
@@ -314,7 +316,8 @@ class FieldDecoder {
   bool ok_ = true;
 };
 
-// A value as bytes of its own, and back. False: the bytes are not what Pack() makes.
+// Pack() returns a value as bytes, Unpack() reads it back. Unpack() returns false when the bytes
+// are not what Pack() makes; `value` then means nothing.
 template <typename T>
 std::string Pack(const T& value) {
   FieldEncoder encoder;

@@ -68,7 +68,7 @@ Whole Full() {
   return whole;
 }
 
-// Whole as a later program knows it: members before, between and behind those of today.
+// Whole as a later program may know it: with members before, between and behind those of today.
 struct Later {
   std::string names = "default";
   uint64_t large = 0;
@@ -186,7 +186,7 @@ TEST(FieldCodec, AMemberOfAnotherKindIsRefused) {
   EXPECT_FALSE(Unpack(Pack(Raw{"text"}), whole));
 }
 
-// A description that lacks a member, or whose tags do not ascend, is refused by the compiler.
+// The compiler refuses a description that lacks a member, or whose tags do not ascend.
 struct Forgetful {
   int one = 0;
   int two = 0;

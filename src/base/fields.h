@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A struct that is described once. The struct lists its members in a static function:
+// Structs that are described once. A described struct lists its members in a static function:
 //
 //   struct Step {
 //     std::string name;
@@ -11,7 +11,7 @@
 //   };
 //
 // Its JSON form (run/described.h) and its packed form (base/field_codec.h) are made from that list.
-// A member that the list lacks does not compile.
+// A list that lacks a member does not compile.
 #ifndef TENON_BASE_FIELDS_H_
 #define TENON_BASE_FIELDS_H_
 
@@ -38,8 +38,8 @@ enum class FieldRule : uint8_t {
 
 template <typename S, typename M>
 struct Field {
-  // `tag` names the member in packed bytes: above that of the member before, and never given to
-  // another member, not even after this one is gone. `name` does the same in JSON.
+  // `tag` names the member in packed bytes. It is above the tag of the member before, and is never
+  // given to another member, not even after this one is removed. `name` names the member in JSON.
   constexpr Field(uint32_t number, std::string_view key, M S::*pointer,
                   FieldRule written = FieldRule::kIfSaid)
       : tag(number), name(key), member(pointer), rule(written) {}
@@ -55,7 +55,7 @@ concept Described = requires {
   T::Fields();
 };
 
-// Members of a struct that are not in its Fields(), because they are kept elsewhere.
+// How many members of T are not in its Fields(), because they are stored elsewhere.
 template <typename T>
 constexpr size_t FieldsElsewhere() {
   if constexpr (requires { T::kFieldsElsewhere; }) {
@@ -86,7 +86,7 @@ constexpr bool TagsDiffer(const std::tuple<F...>& fields) {
       fields);
 }
 
-// Whether every member is listed.
+// Whether Fields() lists every member that is not stored elsewhere.
 template <Described T>
 constexpr bool ListsEveryMember() {
   return std::tuple_size_v<decltype(T::Fields())> + FieldsElsewhere<T>() ==
@@ -109,7 +109,8 @@ const T& DefaultOf() {
   return value;
 }
 
-// Whether a member says no more than its default does. False negatives are harmless.
+// Whether a member adds nothing to its default, so that it can be left out. A wrong false is
+// harmless.
 template <typename T>
 bool SaysNoMore(const T& value, const T& by_default) {
   if constexpr (Described<T>) {

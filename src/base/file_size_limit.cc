@@ -7,7 +7,7 @@ namespace tenon {
 
 void SurviveFileSizeLimit() {
   struct sigaction action = {};
-  // A handler, because being ignored would pass on to what is started by exec.
+  // A handler and not SIG_IGN, because programs started by exec inherit an ignored signal.
   action.sa_handler = [](int) {};
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGXFSZ, &action, nullptr);

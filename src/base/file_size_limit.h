@@ -4,8 +4,8 @@
 
 namespace tenon {
 
-// A write beyond the limit on the size of files (ulimit -f) is an error from now on (EFBIG), not
-// the end of this program. Programs that it starts are ended by it as ever.
+// From now on a write beyond the limit on the size of files (ulimit -f) fails with EFBIG instead of
+// ending this program. The limit still ends programs that this one starts. May be called again.
 void SurviveFileSizeLimit();
 
 }  // namespace tenon

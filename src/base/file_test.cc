@@ -51,7 +51,7 @@ TEST(FileTest, ReadsWhatWasWrittenAlsoWhenTheSizeIsNotKnown) {
   EXPECT_EQ(*ReadFile(folder / "f"), bytes);
   Put(folder / "empty", "");
   EXPECT_EQ(*ReadFile(folder / "empty"), "");
-  auto proc = ReadFile("/proc/self/status");  // says it has no bytes
+  auto proc = ReadFile("/proc/self/status");  // stat(2) says it has no bytes
   ASSERT_TRUE(proc.ok());
   EXPECT_NE(proc->find("Pid:"), std::string::npos);
 }

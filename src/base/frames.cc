@@ -11,10 +11,10 @@ namespace tenon {
 namespace {
 
 constexpr size_t kLengths = 8;
-// A head lists objects by their hashes at most, so more values than this are not ours.
+// Our heads list hashes of objects at most, so a head with more values than this is not ours.
 constexpr size_t kMaxHeadValues = 200'000;
 constexpr size_t kNoiseKept = 4096;
-// Read at once, as long as it is no body.
+// How much is read at once, unless it goes straight into a body.
 constexpr size_t kRoom = 256u << 10;
 
 void AppendU32(std::string* out, size_t value) {

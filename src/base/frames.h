@@ -3,8 +3,8 @@
 //
 //   u32 length of the head │ u32 length of the body │ head: one JSON object │ body: any bytes
 //
-// Numbers are little-endian. What one side prints before its greeting line (a login shell may) is
-// skipped by the other.
+// Numbers are little-endian. A side may send a greeting line first. The other side skips everything
+// before it, such as what a login shell prints.
 #ifndef TENON_BASE_FRAMES_H_
 #define TENON_BASE_FRAMES_H_
 
@@ -28,25 +28,26 @@ inline constexpr size_t kMaxFrameHead = 4u << 20;
 inline constexpr size_t kMaxFrameBody = 64u << 20;
 
 std::string EncodeFrame(const json::Object& head, std::string_view body = {});
-// All of it but the body, for one of that size that is sent from elsewhere.
+// A frame without its body. The caller sends the `body_size` bytes of the body itself.
 std::string EncodeFrameHead(const json::Object& head, size_t body_size);
 
-// Takes bytes as they come. After a kCorrupt nothing more can be read.
+// Makes frames of bytes as they come. After a kCorrupt nothing more can be read.
 class FrameReader {
  public:
-  // `greeting`: a line that comes before the first frame; everything up to its end is skipped. ""
-  // = none.
+  // `greeting`: a line that comes before the first frame. Everything up to its end is skipped. "":
+  // no greeting.
   explicit FrameReader(std::string greeting = "") : greeting_(std::move(greeting)) {}
 
-  // Where the next bytes may be read to, never empty; then Took() says how many came. Those of a
-  // large body are put where they stay.
+  // Where the caller puts the next bytes; never empty. It then says with Took() how many it put
+  // there. The bytes of a large body go straight to their final place. Valid until the next call.
   std::span<char> Room();
   void Took(size_t count);
-  void Feed(std::string_view bytes);  // the same with a copy
-  // nullopt: not yet. kCorrupt: lengths beyond the limits, a head that is no JSON object.
+  void Feed(std::string_view bytes);  // Room() and Took() in one, with a copy
+  // The next frame; nullopt: it is not complete yet. kCorrupt: lengths beyond the limits, or a head
+  // that is not a JSON object.
   Result<std::optional<Frame>> Next();
   bool greeted() const { return greeting_.empty(); }
-  // What came before the greeting, as far as it is kept (the last 4 KiB): for messages.
+  // The last 4 KiB of what came before the greeting, for messages.
   const std::string& noise() const { return noise_; }
 
  private:
@@ -58,10 +59,10 @@ class FrameReader {
 
   std::string greeting_;  // empty once it was seen
   std::string noise_;
-  std::string buffer_;  // what came lies between begin_ and end_; behind it is room
+  std::string buffer_;  // unread bytes are between begin_ and end_; room is behind
   size_t begin_ = 0, end_ = 0;
-  std::optional<Frame> frame_;  // the next one, its head read
-  size_t body_has_ = 0;         // bytes of its body; only when it has all are more buffered
+  std::optional<Frame> frame_;  // the next frame, once its head is read
+  size_t body_has_ = 0;  // bytes of its body that have come; until it has all, nothing is buffered
 };
 
 }  // namespace tenon

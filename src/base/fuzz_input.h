@@ -8,7 +8,8 @@
 
 namespace tenon {
 
-// Takes bytes off the front of an input; zeros when there are none.
+// Takes bytes off the front of a fuzzer's input. At its end numbers are 0 and byte strings are
+// short.
 class FuzzInput {
  public:
   FuzzInput(const uint8_t* data, size_t size) : rest_(reinterpret_cast<const char*>(data), size) {}

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Two functions newer than the oldest glibc that `tenon` supports (2.34).
 //
-// The compiler's static run time libraries on the build machine ask for them: libgcc_eh for
-// _dl_find_object (glibc 2.35), libstdc++'s random_device for arc4random (2.36). A program that
-// defines them itself does not import them, and so starts on the older systems. Hidden, so that a
-// shared library loaded later keeps using the real ones. Linked into `tenon` only; the runner is
-// static and has its own libc inside.
+// The compiler's static run time libraries on the build machine need them: libgcc_eh needs
+// _dl_find_object (glibc 2.35), libstdc++'s random_device needs arc4random (2.36). A program that
+// defines them itself does not import them, and so starts on older systems. They are hidden, so
+// that a shared library loaded later keeps using the real ones. Only `tenon` links this file; the
+// runner is static and has its own libc inside.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -25,7 +24,8 @@ struct Search {
   dl_find_object* result;
 };
 
-// Fills the result when `info` is the object that holds the address. 1 ends the walk, 0 goes on.
+// Fills the result when `info` is the object that holds the address. Returns 0 to go on; 1 (found)
+// or 2 (found, but without an eh_frame) ends the walk.
 int Visit(dl_phdr_info* info, size_t, void* data) {
   auto* search = static_cast<Search*>(data);
   const ElfW(Phdr)* eh_frame = nullptr;
@@ -53,8 +53,8 @@ int Visit(dl_phdr_info* info, size_t, void* data) {
 
 extern "C" {
 
-// GCC 12's unwinder has no way besides this one: -1 would turn every throw into an abort. It reads
-// dlfo_eh_frame only; the link map is left out because dl_iterate_phdr does not tell it.
+// GCC 12's unwinder has no other way to find the tables: -1 would turn every throw into an abort.
+// It reads dlfo_eh_frame only. The link map is left out because dl_iterate_phdr does not give it.
 __attribute__((visibility("hidden"))) int _dl_find_object(void* address, dl_find_object* result) {
   Search search{reinterpret_cast<uintptr_t>(address), result};
   return dl_iterate_phdr(Visit, &search) == 1 ? 0 : -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C by the CPU's instruction has a latency of three cycles and a throughput of one, so three
-// stretches are computed side by side and joined. Joining moves a CRC over the zero bytes of the
-// stretches behind it, which is linear: four table look-ups per join.
+// CRC-32C by the CPU's instruction has a latency of three cycles and a throughput of one per cycle,
+// so three stretches are computed side by side and joined. Joining moves a CRC over as many zero
+// bytes as the stretches behind it have. That is linear: four table look-ups per join.
 #include "base/hash.h"
 
 #define OPENSSL_SUPPRESS_DEPRECATED

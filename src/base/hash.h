@@ -20,7 +20,7 @@ struct Hash {
 
   std::string Hex() const;  // 64 lower-case digits
   static std::optional<Hash> FromHex(std::string_view hex);
-  static Hash FromBytes(std::string_view raw32);  // exactly 32 bytes, checked
+  static Hash FromBytes(std::string_view raw32);  // aborts unless it has 32 bytes
   std::string_view raw() const { return {reinterpret_cast<const char*>(bytes.data()), 32}; }
   auto operator<=>(const Hash&) const = default;  // NOLINT(modernize-use-nullptr)
 };
@@ -47,7 +47,7 @@ Hash Sha256Of(std::string_view bytes);
 uint32_t Crc32c(std::string_view bytes, uint32_t crc = 0);
 
 namespace internal {
-// The way without that instruction; the same value.
+// The same value, computed without that instruction.
 uint32_t Crc32cSoftware(std::string_view bytes, uint32_t crc = 0);
 }  // namespace internal
 

@@ -15,8 +15,9 @@
 
 namespace tenon {
 
-// For tests that need a process of their own (other user, own mounts, limits): runs `body` in a
-// forked child and returns what it returned, "" meaning all is well. A child that dies says how.
+// For tests that need a process of their own (other user, own mounts, limits). Runs `body` in a
+// forked child and returns what `body` returned; "" means all is well. If the child dies, the text
+// says how.
 inline std::string InChild(const std::function<std::string()>& body) {
   int ends[2];
   TENON_CHECK(::pipe2(ends, O_CLOEXEC) == 0);
@@ -41,8 +42,8 @@ inline std::string InChild(const std::function<std::string()>& body) {
   return said;
 }
 
-// Gives the calling process its own mount table, as root or through a user namespace. False where
-// the system allows neither.
+// Gives the calling process its own mount table, as root or through a user namespace. Returns false
+// where the system allows neither.
 inline bool OwnMounts() {
   uid_t uid = ::geteuid();
   gid_t gid = ::getegid();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own reader over Boost.JSON's values. Boost's parser takes the last of two equal keys without
-// a word and may round a number wrongly in the last place; a metric has to come back as it was
+// Our own parser, which makes Boost.JSON's values. Boost's parser silently takes the last of two
+// equal keys and may round a number wrongly in the last place; a metric has to come back as it was
 // logged.
 #include "base/json.h"
 
@@ -216,7 +216,8 @@ class Parser {
     return pos_ - start;
   }
 
-  // from_chars alone takes more than JSON allows ("01", "1.", "inf"), so the grammar goes first.
+  // Checks the grammar first, because from_chars alone takes more than JSON allows ("01", "1.",
+  // "inf").
   Result<Value> ParseNumber() {
     size_t start = pos_;
     bool whole = true;
@@ -252,7 +253,7 @@ class Parser {
     }
     double real = 0;
     if (std::from_chars(begin, end, real).ec == std::errc()) return Value(real);
-    // Out of range is said of 1e999 and of 1e-999 alike; the latter is zero or nearly so.
+    // from_chars reports both 1e999 and 1e-999 as out of range; the latter is zero or nearly so.
     real = std::strtod(std::string(begin, end).c_str(), nullptr);
     if (real > 1 || real < -1) return FailAt(start, "the number is too large");
     return Value(real);
@@ -285,8 +286,8 @@ size_t CountValues(const Value& value) {
 }
 
 uint64_t MemoryOf(const Value& value) {
-  constexpr uint64_t kHeapCost = 16;                   // of a block on the heap beside its bytes
-  constexpr uint64_t kMemberCost = 3 * sizeof(Value);  // a value, its key's place, the index
+  constexpr uint64_t kHeapCost = 16;                   // of one block on the heap, beside its bytes
+  constexpr uint64_t kMemberCost = 3 * sizeof(Value);  // the value, the place of its key, the index
   uint64_t bytes = sizeof(Value);
   if (const auto* text = value.if_string()) {
     bytes += text->size() + kHeapCost;
@@ -312,7 +313,8 @@ int64_t GetInt(const Object& object, std::string_view key, int64_t otherwise) {
   const Value* value = object.if_contains(key);
   if (!value) return otherwise;
   if (value->is_int64()) return value->get_int64();
-  // Parsed numbers are never that; those we have put in ourselves may be.
+  // The parser makes a uint64 only of a number beyond int64, but a value that we put in ourselves
+  // may be a smaller uint64.
   if (value->is_uint64() && value->get_uint64() <= INT64_MAX) {
     return static_cast<int64_t>(value->get_uint64());
   }

@@ -9,17 +9,17 @@
 
 namespace tenon::json {
 
-// A value takes up to some 150 bytes beside its text, so a few bytes of text can be much in memory.
-// Parse() reads at most this many; more are kInvalid.
+// A value takes up to some 150 bytes of memory beside its text, so a short text can fill much
+// memory. Parse() reads at most this many values and fails with kInvalid on more.
 inline constexpr size_t kMaxValues = 500'000;
 
-// Parse() with limits of one's own.
+// Parse() with the caller's own limits.
 Result<Value> ParseLimited(std::string_view text, size_t max_depth, size_t max_values);
 
-// How many values a value is, itself and all below it.
+// Counts a value and all values inside it.
 size_t CountValues(const Value& value);
 
-// About how many bytes of memory a value takes, with all below it.
+// Estimates the bytes of memory that a value takes, with all values inside it.
 uint64_t MemoryOf(const Value& value);
 
 }  // namespace tenon::json

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values as JSON text. Numbers look as Python's json module writes them: shortest digits that give
-// the same double again, a point or an exponent always there, plain notation from 1e-4 up to 1e16.
+// Prints values as JSON text. Numbers look as Python's json module writes them: the shortest digits
+// that give the same double again, always with a point or an exponent, in plain notation from 1e-4
+// up to 1e16.
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -74,8 +75,8 @@ void AppendControl(std::string& out, unsigned char c) {
 constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kHighs = 0x8080808080808080;
 
-// High bit of every byte that is zero, and maybe of bytes behind the first such: enough to tell
-// whether there is one.
+// Has the high bit set of every byte that is zero, and maybe of bytes behind the first zero byte.
+// That is enough to tell whether there is a zero byte.
 constexpr uint64_t ZeroBytes(uint64_t word) { return (word - kOnes) & ~word & kHighs; }
 
 // Whether one of eight bytes is a control character, a quote, a backslash or not ASCII.
@@ -130,7 +131,7 @@ void AppendString(std::string& out, std::string_view text) {
   out += '"';
 }
 
-// What az's jsonc (Pygments' terminal colours) gives each kind of word.
+// The colours that az's jsonc (Pygments' terminal colours) gives each kind of word.
 constexpr std::string_view kKeyColor = "\x1b[94m";
 constexpr std::string_view kStringColor = "\x1b[33m";
 constexpr std::string_view kWordColor = "\x1b[34m";
@@ -282,7 +283,7 @@ std::string DecodeBytes(std::string_view text) {
     int high = text.size() < 2 ? -1 : HexDigit(text[0]);
     int low = text.size() < 2 ? -1 : HexDigit(text[1]);
     if (high < 0 || low < 0) {
-      bytes += kByteMark;  // not written by EncodeBytes: leave it
+      bytes += kByteMark;  // EncodeBytes() did not write this mark
       continue;
     }
     bytes += static_cast<char>(high << 4 | low);

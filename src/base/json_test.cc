@@ -225,7 +225,7 @@ TEST(JsonTest, WhatATextTakesWhereItIsShownIsNotUnderestimated) {
         "\xf3\xa0\x81\x81", "\xef\xbf\xbf", "\xe2\x80", "x", "\xc3\xbc"}) {
     std::string text;
     for (int i = 0; i < 1000; ++i) text += unit;
-    const size_t most = ShownBytes(text) + 2;  // and the quotes around it
+    const size_t most = ShownBytes(text) + 2;  // 2: the quotes around it
     EXPECT_LE(ForTerminal(text).size(), most) << text.substr(0, 8);
     EXPECT_LE(Print(Value(EncodeBytes(text))).size(), most) << text.substr(0, 8);
     EXPECT_LE(Print(Value(EncodeBytes(ShellQuote(text)))).size(), most + 2) << text.substr(0, 8);

@@ -10,9 +10,9 @@
 
 namespace tenon {
 
-// What `main` does with an exception that nobody has caught: says so and returns 1, so that the
-// program ends and is not aborted. The net below the limits that every reader has, not their
-// replacement. Takes no memory, since that may be what is missing.
+// Runs `run` for `main`. Prints an exception that nobody has caught and returns 1, so that the
+// program ends instead of aborting. This is the net below the limits that every reader has, not
+// their replacement. It allocates no memory, since memory may be what is missing.
 template <typename F>
 int CatchAll(F run) {
   const auto say = [](const char* text) { (void)!::write(STDERR_FILENO, text, std::strlen(text)); };

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Occurrences that overlap ("abcdef" and "defghi" in "abcdefghi") are covered by one "***":
-// replacing them one after the other would let the end of the second through. So the scan goes on
-// inside a covered stretch, looking for a secret that reaches further. The result does not depend
-// on how the stream is cut: a place is decided only when no secret can still begin there and end
-// beyond the text.
+// Occurrences that overlap ("abcdef" and "defghi" in "abcdefghi") are covered by one "***".
+// Replacing one after the other would let the end of the second through. So the scan goes on inside
+// a covered stretch and looks for a secret that reaches further. The result does not depend on how
+// the stream is cut: a place is decided only when no secret can still begin there and end beyond
+// the text.
 //
-// Escaped forms are not listed: which characters a program escapes, and how, is its own choice, so
-// a secret has more forms than can be written down. Instead the text is read as an escaped one, and
-// what comes out of that is compared. Each style gives a text one reading, so there is nothing to
-// try twice; and a style is tried only at places where the text has one of its marks, so ordinary
-// lines cost what they did. The patterns are sorted, and a reading narrows the range of those that
+// Escaped forms are not listed. Each program chooses which characters it escapes, and how, so a
+// secret has more forms than can be written down. Instead the text is read as an escaped one, and
+// the outcome is compared with the secrets. Each style gives a text one reading, so nothing is
+// tried twice. A style is tried only at places where the text has one of its marks, so it costs
+// ordinary lines nothing. The patterns are sorted, and a reading narrows the range of patterns that
 // still fit, byte by byte: a key file of a thousand lines costs hardly more than one password.
 #include "base/mask.h"
 
@@ -28,10 +28,10 @@ enum class Masker::Style : unsigned char {
   kForm,     // %2F, and + is a blank
 };
 
-// What is at the beginning of a text.
+// What Walk() and Look() find at the beginning of a text.
 struct Masker::Found {
-  size_t length = 0;       // of the longest secret there; 0: none
-  bool undecided = false;  // the text ends before it is known whether a (longer) one is there
+  size_t length = 0;       // of the longest secret found; 0: none
+  bool undecided = false;  // the text ends before a (longer) secret can be ruled out
   bool backslash = false, percent = false;  // marks that were seen on the way
 };
 
@@ -42,9 +42,9 @@ std::string_view WithoutLineEnds(std::string_view text) {
   return text;
 }
 
-// What base64 makes of a secret in the middle of other bytes ("user:password"), with a bit of
-// theirs in its first and last characters, which are not part of this. `first`: its first bit that
-// begins a character, which is 0, 2 or 4.
+// What base64 makes of a secret in the middle of other bytes ("user:password"), without a first and
+// a last character that mix bits of the secret with bits of the other bytes. `first`: the first bit
+// of the secret that begins a character, which is 0, 2 or 4.
 std::string InBase64(std::string_view secret, size_t first, std::string_view last_two) {
   std::string out;
   for (size_t bit = first; bit + 6 <= secret.size() * 8; bit += 6) {
@@ -61,7 +61,7 @@ std::string InBase64(std::string_view secret, size_t first, std::string_view las
   return out;
 }
 
-// The forms of a secret that are looked for, each in every style.
+// Adds the forms of a secret that are looked for, each in every style.
 void AddPatterns(std::string_view secret, std::vector<std::string>* patterns) {
   if (secret.empty()) return;
   patterns->emplace_back(secret);
@@ -82,8 +82,9 @@ void AddPatterns(std::string_view secret, std::vector<std::string>* patterns) {
   }
 }
 
-// The character behind a backslash that stands for a byte; nullopt: there is none. Signs stand for
-// themselves, as in JSON's \/ and in what shells and regular expressions are given.
+// The byte that a backslash and `letter` stand for; nullopt: they stand for none. Blanks and
+// punctuation stand for themselves, as in JSON's \/ and in words quoted for shells and regular
+// expressions.
 std::optional<char> Escaped(char letter) {
   switch (letter) {
     case 'a':
@@ -118,7 +119,7 @@ std::optional<uint32_t> HexValue(char c) {
   return static_cast<uint32_t>(at);
 }
 
-// One character of an escaped text, read.
+// One character of an escaped text, after reading.
 struct Unit {
   enum class Kind { kRead, kWrong, kCut };  // kCut: the text ends in the middle of it
   Kind kind = Kind::kRead;
@@ -151,7 +152,7 @@ Unit Character(char32_t code, size_t length) {
   return unit;
 }
 
-// So many digits from `at` on.
+// Reads `digits` hexadecimal digits from `at` on.
 Unit::Kind ReadHex(std::string_view text, size_t at, size_t digits, uint32_t* value) {
   *value = 0;
   for (size_t i = at; i < at + digits; ++i) {
@@ -206,7 +207,7 @@ Unit ReadBackslash(std::string_view text, bool x_is_byte) {
   }
   if (digits == 2 && x_is_byte) return OneByte(static_cast<char>(value), 4);
   if (digits == 4 && value >= 0xd800 && value <= 0xdbff) return ReadSurrogates(text, value);
-  // How Python writes a byte that is no text.
+  // Python writes a byte that is not UTF-8 this way.
   if (digits == 4 && value >= 0xdc80 && value <= 0xdcff)
     return OneByte(static_cast<char>(value), 6);
   return Character(value, 2 + digits);
@@ -235,7 +236,7 @@ size_t Masker::shortest() const {
   return shortest;
 }
 
-// Notes the two bytes with which the pattern begins, in any style.
+// Notes the pairs of bytes with which the pattern may begin, in any style.
 void Masker::AddStart(std::string_view pattern) {
   auto add = [this](char first, char second) {
     const auto high = static_cast<unsigned char>(first);
@@ -265,8 +266,8 @@ void Masker::AddStart(std::string_view pattern) {
   if (digit >= 'a') add('%', static_cast<char>(digit - 'a' + 'A'));
 }
 
-// The first place from `i` on where a secret may begin. Two bytes are looked at, because the first
-// byte of a secret is often a letter that every line has.
+// The first place from `i` on where a secret may begin. Compares two bytes, because the first byte
+// of a secret is often a letter that every line has.
 size_t Masker::NextCandidate(std::string_view text, size_t i) const {
   if (i >= text.size()) return i;
   size_t pair = static_cast<unsigned char>(text[i]);
@@ -277,13 +278,13 @@ size_t Masker::NextCandidate(std::string_view text, size_t i) const {
   return starts_[pair & 0xff] ? i : text.size();
 }
 
-// Reads the text in one style, as long as a pattern fits.
+// Reads the text in one style for as long as a pattern fits.
 Masker::Found Masker::Walk(std::string_view text, Style style) const {
   Found found;
   auto low = patterns_.begin(), high = patterns_.end();
-  size_t depth = 0, at = 0;  // in the pattern, in the text
+  size_t depth = 0, at = 0;  // positions in the pattern and in the text
   for (;;) {
-    // All in the range begin with what was read; the first of them may be just that.
+    // All patterns in the range begin with what was read; the first one may end here.
     if (low != high && low->size() == depth) {
       found.length = at;
       ++low;
@@ -310,7 +311,7 @@ Masker::Found Masker::Walk(std::string_view text, Style style) const {
     }
     at += unit.length;
     for (size_t i = 0; i < unit.count && low != high; ++i, ++depth) {
-      if (low->size() == depth && ++low == high) break;  // ends within a character
+      if (low->size() == depth && ++low == high) break;  // this pattern ends within the character
       const auto byte = static_cast<unsigned char>(unit.bytes[i]);
       low = std::lower_bound(low, high, byte, [&](const std::string& pattern, unsigned char b) {
         return static_cast<unsigned char>(pattern[depth]) < b;
@@ -329,7 +330,7 @@ Masker::Found Masker::Look(std::string_view text) const {
     found.length = std::max(found.length, other.length);
     found.undecided |= other.undecided;
   };
-  // Up to where the patterns stop to fit, a text without marks reads the same in every style.
+  // A reading that met no mark is the same in every style.
   if (found.backslash) {
     also(Style::kText);
     also(Style::kBytes);
@@ -341,8 +342,8 @@ Masker::Found Masker::Look(std::string_view text) const {
   return found;
 }
 
-// `covered`: how many bytes from the front of `text` lie under a "***" already written; afterwards
-// the same for what follows the `used` bytes.
+// `covered`: how many bytes at the front of `text` have a "***" already written for them; on
+// return, the same for the text behind the `used` bytes.
 std::string Masker::Scan(std::string_view text, bool at_end, size_t* used, size_t* covered) const {
   std::string out;
   out.reserve(text.size());

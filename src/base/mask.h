@@ -12,28 +12,28 @@ namespace tenon {
 
 // The shortest secret we agree to mask; shorter ones would turn ordinary text into asterisks.
 inline constexpr size_t kShortestSecret = 6;
-// The shortest line of a secret of several lines that is masked on its own.
+// A secret of several lines also has each line of at least this length masked on its own.
 inline constexpr size_t kShortestSecretLine = 8;
 
-// Whether a value can be masked: it has kShortestSecret bytes or more, line ends at its end not
-// counted.
+// Whether a value can be masked: without the line ends at its end it has kShortestSecret bytes or
+// more.
 bool IsMaskable(std::string_view secret);
 
 // Replaces every occurrence of a secret by "***", also when it is torn over several pieces of a
 // stream. One object per stream; not thread-safe.
 //
 // A secret is found as it is, without the line ends at its end, and, if it has several lines, in
-// each of its lines of kShortestSecretLine bytes or more (blanks around it not counted; lines that
-// begin a PEM block or end one are no secrets). Each of these is also found in the ways that
-// programs write strings, whichever of its characters they choose to escape: the backslashes of
-// JSON, Python, C and shells (\n, \", \/, \$, \u00e9, surrogates, \U0001f600, \xe9 for a character
-// or for a byte, \303 for a byte) and the percent signs of addresses (%2F, %2f, + for a blank). The
-// whole is found in base64, too, wherever in the text that was encoded it stood.
+// each of its lines of kShortestSecretLine bytes or more. Blanks around such a line do not count;
+// lines that begin or end a PEM block are not secrets. Each of these forms is also found in the
+// ways in which programs write strings, whichever characters they choose to escape: the backslashes
+// of JSON, Python, C and shells (\n, \", \/, \$, \u00e9, surrogates, \U0001f600, \xe9 for a
+// character or for a byte, \303 for a byte) and the percent signs of addresses (%2F, %2f, + for a
+// blank). The whole secret is also found in base64, wherever it stood in the text that was encoded.
 //
-// Bytes at the end of a piece that could be the beginning of a secret are held back until the next
-// piece or Flush() decides. Where two secrets match at one place the longer wins; occurrences that
-// overlap become one "***". The joined output is the same however the stream is cut. With no
-// secrets Feed() returns its input unchanged.
+// Feed() holds back bytes at the end of a piece that could be the beginning of a secret, until the
+// next piece or Flush() decides. Where two secrets match at one place, the longer one wins.
+// Occurrences that overlap become one "***". The joined output is the same however the stream is
+// cut. Without secrets Feed() returns its input unchanged.
 class Masker {
  public:
   Masker() = default;
@@ -41,13 +41,13 @@ class Masker {
 
   bool empty() const { return patterns_.empty(); }
   std::string Feed(std::string_view piece);
-  std::string Flush();  // what was held back; the stream has ended
+  std::string Flush();  // the stream has ended; returns what was held back
   bool holding() const { return !held_.empty(); }
 
-  // A whole text at once; independent of the stream state.
+  // Masks a whole text at once, independently of the stream.
   std::string Mask(std::string_view text) const;
 
-  // A text with fewer bytes than this has no secret in it. 0: there are no secrets.
+  // A text with fewer bytes than this has no secret in it. 0: the masker has no secrets.
   size_t shortest() const;
 
  private:
@@ -61,10 +61,10 @@ class Masker {
   std::string Scan(std::string_view text, bool at_end, size_t* used, size_t* covered) const;
 
   std::vector<std::string> patterns_;  // sorted
-  std::array<bool, 256> starts_{};     // first bytes of what may be a secret
-  std::vector<char> pairs_;            // first two bytes of it, as a 16-bit number
+  std::array<bool, 256> starts_{};     // by byte: whether a secret, in any form, may begin with it
+  std::vector<char> pairs_;            // the same for two bytes, as a 16-bit number
   std::string held_;
-  size_t covered_ = 0;  // bytes at the front of held_ that a "***" already written stands for
+  size_t covered_ = 0;  // bytes at the front of held_ for which a "***" is already written
 };
 
 }  // namespace tenon

@@ -97,7 +97,7 @@ constexpr const char* kOdd = "pa\"ss/wo\\rd é€\xf0\x9f\x98\x80'<&>+\n\tend";
 
 TEST(MaskTest, ASecretInJsonIsMasked) {
   Masker masker({kOdd});
-  // As Python's json.dumps writes it, with ensure_ascii and without; as PHP and Go do.
+  // As Python's json.dumps writes it, with ensure_ascii and without, and as PHP and Go do.
   EXPECT_EQ(masker.Mask(R"({"a": "pa\"ss/wo\\rd \u00e9\u20ac\ud83d\ude00'<&>+\n\tend"})"),
             R"({"a": "***"})");
   EXPECT_EQ(masker.Mask(R"("pa\"ss/wo\\rd é€😀'<&>+\n\tend")"), R"("***")");
@@ -115,7 +115,7 @@ TEST(MaskTest, ASecretWrittenInCodePointsAloneIsMasked) {
 TEST(MaskTest, ASecretInPythonsReprIsMasked) {
   Masker masker({kOdd});
   EXPECT_EQ(masker.Mask(R"('pa"ss/wo\\rd é€😀\'<&>+\n\tend')"), "'***'");
-  // ascii() and the repr of bytes.
+  // As Python's ascii() and the repr of bytes write it.
   EXPECT_EQ(masker.Mask(R"('pa"ss/wo\\rd \xe9\u20ac\U0001f600\'<&>+\n\tend')"), "'***'");
   EXPECT_EQ(masker.Mask(R"(b'pa"ss/wo\\rd \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\'<&>+\n\tend')"),
             "b'***'");
@@ -146,7 +146,7 @@ TEST(MaskTest, ASecretInOctalAndWithSignsEscapedIsMasked) {
   // As git and bash's printf %q write it.
   EXPECT_EQ(masker.Mask(R"("pa\"ss/wo\\rd \303\251\342\202\254\360\237\230\200'<&>+\n\tend")"),
             R"("***")");
-  // As re.escape does, and a shell that is given the word without quotes.
+  // As re.escape writes it, and as a word is given to a shell without quotes.
   EXPECT_EQ(Masker({"pa$s w.o+r'd"}).Mask(R"(pa\$s\ w\.o\+r\'d)"), "***");
   EXPECT_EQ(Masker({"$igned-word"}).Mask(R"(x\$igned\-wordy)"), "x***y");
   EXPECT_EQ(Masker({"\xc3\xa9t\xc3\xa9 2017"}).Mask(R"(x\303\251t\303\251 2017y)"), "x***y");
@@ -216,7 +216,7 @@ TEST(MaskTest, AKeyOfManyLinesIsFoundInEach) {
   EXPECT_EQ(masker.Mask("a line-number-12345 b line-number-99999"), "a *** b line-number-99999");
 }
 
-// The slow, plain reading of the contract.
+// What the contract demands, computed slowly and plainly.
 std::string Expected(const std::string& text, const std::vector<std::string>& secrets) {
   std::string out;
   size_t covered = 0;

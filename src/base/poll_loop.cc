@@ -51,7 +51,7 @@ Status PollLoop::HandleSignals(const std::vector<int>& signals,
   sigemptyset(&set);
   for (int signal : signals) {
     if (sigaddset(&set, signal) != 0) return FromErrno("handle signals", errno);
-    // With SIGCHLD ignored, which a parent may have left to us, children vanish without a status.
+    // A parent may have left SIGCHLD ignored to us; children then vanish without a status.
     if (signal == SIGCHLD) ::signal(SIGCHLD, SIG_DFL);
   }
   if (int failure = ::pthread_sigmask(SIG_BLOCK, &set, &mask_before_)) {
@@ -109,13 +109,13 @@ void PollLoop::RunOnce(int64_t max_wait_us) {
   ServeTimers();
 }
 
-// By id, not by number: a callback before us may have closed the descriptor and the number may
-// already belong to another one, which is not ready.
+// Looks for the id, not for the descriptor number: an earlier callback may have closed the
+// descriptor, and the number may already belong to another one, which is not ready.
 void PollLoop::ServeFd(uint64_t id) {
   auto found = std::find_if(watches_.begin(), watches_.end(),
                             [&](const Watch& watch) { return watch.id == id; });
   if (found == watches_.end()) return;
-  auto call = found->on_ready;  // lives on if the callback removes itself
+  auto call = found->on_ready;  // keeps the callback alive if it removes itself
   (*call)();
 }
 

@@ -27,22 +27,23 @@ class PollLoop {
   ~PollLoop();
 
   // Calls `on_ready` whenever `fd` is readable or hung up, until RemoveFd. The loop does not own
-  // fd. Descriptors are served in the order they were added.
+  // `fd`; the caller removes it before closing it. Descriptors are served in the order they were
+  // added.
   void AddFd(int fd, std::function<void()> on_ready);
   void RemoveFd(int fd);
-  // Does not look at `fd` for that long. It keeps its place in the order.
+  // Ignores `fd` for `us` microseconds. It keeps its place in the order.
   void RestFd(int fd, int64_t us);
 
-  // Calls once, at or after now + delay (monotonic).
+  // Calls `on_time` once, at or after now + delay (monotonic).
   TimerId AddTimer(int64_t delay_us, std::function<void()> on_time);
   void RemoveTimer(TimerId id);  // already fired or unknown: nothing happens
 
-  // Blocks these signals for the thread until the loop goes, and delivers them as calls. Once per
-  // loop. In one round descriptors come first, then signals, then timers.
+  // Blocks these signals for the calling thread until the loop is destroyed, and delivers them as
+  // calls. At most once per loop. Each round serves descriptors first, then signals, then timers.
   Status HandleSignals(const std::vector<int>& signals, std::function<void(int signal)> on_signal);
 
-  // Runs until a callback calls Stop(); the round it is in is finished. RunOnce waits for at most
-  // `max_wait_us` (-1: for ever) and serves what is ready.
+  // Run() goes on until a callback calls Stop(), and finishes the round it is in. RunOnce() waits
+  // for at most `max_wait_us` (-1: for ever) and serves what is ready.
   void Run();
   void RunOnce(int64_t max_wait_us);
   void Stop() { stopped_ = true; }
@@ -54,7 +55,7 @@ class PollLoop {
   };
   struct Watch {
     int fd;
-    uint64_t id;  // never used twice, as descriptors are
+    uint64_t id;  // never used twice; numbers of descriptors are
     std::shared_ptr<std::function<void()>> on_ready;
     int64_t rests_until_us = 0;
   };

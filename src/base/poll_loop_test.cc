@@ -81,8 +81,8 @@ TEST(PollLoopTest, ADescriptorRemovedByAnEarlierCallbackIsNotServed) {
   EXPECT_FALSE(served);
 }
 
-// The new owner of a descriptor number is not ready only because the old one was; a blocking read
-// there would hang for ever.
+// The new owner of a descriptor number must not be called because the old one was ready. Its
+// callback may do a blocking read, which would hang for ever.
 TEST(PollLoopTest, AReusedDescriptorNumberIsNotServedForItsPredecessor) {
   PollLoop loop;
   Pipe a, b;

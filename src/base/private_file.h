@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files and folders that are nobody else's affair, also where they were made without that care.
+// Keeps files and folders private to their owner, also those that were made open to others.
 #ifndef TENON_BASE_PRIVATE_FILE_H_
 #define TENON_BASE_PRIVATE_FILE_H_
 
@@ -9,13 +9,13 @@
 
 namespace tenon {
 
-// Takes from the group and from others whatever they may do with a file or folder that is ours.
-// What is not there, not ours or a symlink is left as it is. True: something was taken away.
+// Takes all permissions on a file or folder of ours from the group and from others. Leaves alone
+// what is missing, belongs to another user or is a symlink. True: it took some away.
 bool KeepPrivate(const std::string& path);
 
-// The same for a folder (or a symlink to one) that was found open to others: then also for all that
-// lies directly in it, and in those of its folders that `deeper` names. One look where nothing is
-// wrong.
+// Does the same for a folder, or for a symlink to one. If the folder was open to others, also does
+// it for everything directly in the folder and directly in those of its subfolders that `deeper`
+// names. Costs one stat(2) where nothing is wrong.
 void KeepFolderPrivate(const std::string& folder, std::span<const std::string_view> deeper);
 
 }  // namespace tenon

@@ -30,10 +30,10 @@ struct Failure {
   int errno_value;
 };
 
-// Everything the child needs, made before fork: afterwards it may not allocate.
+// Everything the child needs, made before fork, because the child may not allocate.
 struct Prepared {
   std::vector<std::string> env_text;
-  std::vector<std::string> programs;  // to be tried in order
+  std::vector<std::string> programs;  // tried in order
   std::vector<char*> argv;
   std::vector<char*> envp;
   int stdio[3] = {-1, -1, -1};
@@ -71,8 +71,8 @@ void Prepare(const SpawnOptions& options, Prepared* prepared) {
   ::_exit(127);
 }
 
-// Puts the three descriptors in their places. First all of them out of the way, because one may
-// stand where another belongs.
+// Puts the three descriptors in their places. First moves all of them out of the way, because one
+// of them may have the number that another one needs.
 void ArrangeStdio(Prepared& prepared) {
   for (int* fd :
        {&prepared.failure_fd, &prepared.stdio[0], &prepared.stdio[1], &prepared.stdio[2]}) {
@@ -99,7 +99,7 @@ void ResetSignals() {
 [[noreturn]] void RunChild(const SpawnOptions& options, Prepared& prepared) {
   if (options.new_session) ::setsid();
   ArrangeStdio(prepared);
-  // Before the folder is entered: it is that user who must be able to.
+  // Before chdir(2), because it is this user who must be able to enter the folder.
   if (options.user) {
     if (int failure = BecomeUser(*options.user)) ReportAndExit(prepared, Step::kUser, failure);
   }
@@ -108,7 +108,8 @@ void ResetSignals() {
   }
   if (options.in_child) options.in_child();
   ResetSignals();
-  // As execvp(3): the first that runs; a file we may not run is reported if no other does.
+  // Like execvp(3): runs the first program that can run. A file we may not run is reported only if
+  // no other program runs.
   int failure = ENOENT;
   for (const std::string& program : prepared.programs) {
     ::execve(program.c_str(), prepared.argv.data(), prepared.envp.data());
@@ -165,7 +166,7 @@ Error SpawnError(const SpawnOptions& options, const Failure& failure) {
   return ExecError(options, failure.errno_value);
 }
 
-// No signal may reach the child while it still has our handlers.
+// Blocks signals, so that none reaches the child while it still has our handlers.
 pid_t ForkWithSignalsHeld(const SpawnOptions& options, Prepared& prepared) {
   sigset_t all, before;
   sigfillset(&all);
@@ -189,8 +190,8 @@ struct ProcStat {
   uint64_t start_ticks = 0;
 };
 
-// Fields 3 and 22 of /proc/PID/stat. The name in field 2 may hold blanks and brackets, so counting
-// starts after the last closing one.
+// Reads fields 3 and 22 of /proc/PID/stat. The name in field 2 may hold blanks and brackets, so
+// counting starts after the last closing bracket.
 std::optional<ProcStat> ReadProcStat(pid_t pid) {
   auto text = ReadFile("/proc/" + std::to_string(pid) + "/stat", 65536);
   if (!text.ok()) return std::nullopt;
@@ -307,11 +308,11 @@ std::optional<ProcessId> IdentifyProcess(pid_t pid) {
 Liveness CheckProcess(const ProcessId& id) {
   std::string boot = BootId();
   if (!boot.empty() && !id.boot_id.empty() && boot != id.boot_id) return Liveness::kRebooted;
-  if (id.pid <= 0) return Liveness::kGone;  // 0 and below would ask about groups
+  if (id.pid <= 0) return Liveness::kGone;  // kill(2) takes 0 and below for groups
   if (::kill(id.pid, 0) != 0 && errno == ESRCH) return Liveness::kGone;
   std::optional<ProcStat> stat = ReadProcStat(id.pid);
   if (!stat) {
-    // Gone since, or /proc is hidden from us; then the pid is all there is to go by.
+    // The process has ended since, or /proc hides it; then only its pid can tell.
     return ::kill(id.pid, 0) != 0 && errno == ESRCH ? Liveness::kGone : Liveness::kAlive;
   }
   if (stat->state == 'Z' || stat->state == 'X') return Liveness::kGone;

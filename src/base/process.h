@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting programs and knowing them again. A process is named by pid + start time + boot id,
-// because a pid alone may belong to somebody else tomorrow.
+// Starts programs and recognizes them later. A process is named by pid + start time + boot id,
+// because another process may get the same pid later.
 #ifndef TENON_BASE_PROCESS_H_
 #define TENON_BASE_PROCESS_H_
 
@@ -32,9 +32,9 @@ struct Credentials {
   gid_t gid = 0;
   std::vector<gid_t> groups;
 };
-// Of the calling process.
+// The effective ids of the calling process.
 Credentials OurCredentials();
-// Becomes somebody else, for good. Async-signal-safe; 0 or errno.
+// Makes the calling process another user's, for good. Async-signal-safe; returns 0 or errno.
 int BecomeUser(const Credentials& user);
 
 struct SpawnOptions {
@@ -50,9 +50,9 @@ struct SpawnOptions {
   std::function<void()> in_child;   // runs after fork, before exec; async-signal-safe calls only
 };
 
-// Starts a program. Failure to exec (not found, not executable, bad cwd) is an Error here, not an
-// exit code later. All our other descriptors are closed in the child (close-on-exec), signals reset
-// to default and unblocked.
+// Starts a program. The caller waits for it. Failure to exec (not found, not executable, bad cwd)
+// is an Error here, not an exit code later. All our other descriptors are closed in the child
+// (close-on-exec); its signals are reset to default and unblocked.
 Result<pid_t> Spawn(const SpawnOptions& options);
 
 // How a child ended.
@@ -62,7 +62,7 @@ struct ExitStatus {
   int AsShell() const { return signal ? 128 + signal : code; }
 };
 Result<ExitStatus> Wait(pid_t pid);
-ExitStatus DecodeWaitStatus(int wait_status);  // as waitpid(2) gives it, of a process that ended
+ExitStatus DecodeWaitStatus(int wait_status);  // from waitpid(2), for a process that ended
 
 struct CaptureResult {
   ExitStatus status;
@@ -70,14 +70,16 @@ struct CaptureResult {
   std::string err;
   bool timed_out = false;
 };
-// Runs a program to its end with our environment and stdin from `input`, in a session of its own,
-// killing that after `timeout_ms` (0: never). The end is when it has exited and its output is
-// closed. Output beyond `limit` bytes per stream is dropped.
+// Runs a program to its end, with our environment, in a session of its own. Its standard input is
+// `input`; /dev/null when that is empty. After `timeout_ms` (0: never) its process group is killed,
+// and `timed_out` says so. The end is when the program has exited and its output is closed. Output
+// beyond `limit` bytes per stream is dropped.
 Result<CaptureResult> RunAndCapture(const std::vector<std::string>& argv, const std::string& cwd,
                                     const std::string& input = "", int timeout_ms = 0,
                                     size_t limit = 64u << 20);
 
-// Full path of a command on `path` (a PATH value).
+// The path of an executable file, looked up on `path` (a PATH value) unless `name` has a slash.
+// nullopt: none.
 std::optional<std::string> FindProgram(const std::string& name, const std::string& path);
 
 struct ProcessId {
@@ -92,13 +94,13 @@ struct ProcessId {
   }
   bool operator==(const ProcessId&) const = default;
 };
-// The id of a process, a zombie included (nullopt: none such, or /proc cannot tell).
+// The id of a process, also of a zombie. nullopt: no such process, or /proc cannot tell.
 std::optional<ProcessId> IdentifyProcess(pid_t pid);
 std::string BootId();  // empty when /proc does not tell. TENON_TEST_BOOT_ID overrides it.
 
 enum class Liveness { kAlive, kGone, kRebooted };
-// kRebooted: the machine has started anew since, so it cannot be alive. A zombie is kGone. Where
-// /proc hides it, a process of that pid counts as alive.
+// kRebooted: the machine has rebooted since, so the process cannot be alive. A zombie is kGone.
+// Where /proc hides the process, any process of that pid counts as alive.
 Liveness CheckProcess(const ProcessId& id);
 
 }  // namespace tenon

@@ -21,7 +21,7 @@ SpawnOptions Shell(const std::string& command) {
   return options;
 }
 
-// Runs with standard output into a file and gives what was written.
+// Runs with standard output into a file and returns what was written.
 std::string OutputOf(SpawnOptions options) {
   TempFolder folder;
   auto fd = OpenFile(folder / "out", O_RDWR | O_CREAT);
@@ -129,7 +129,7 @@ TEST(SpawnTest, BlockedAndIgnoredSignalsAreNotInherited) {
   ::signal(SIGPIPE, pipe_before);
   sigset_t now;
   ::pthread_sigmask(SIG_SETMASK, &before, &now);
-  EXPECT_TRUE(sigismember(&now, SIGTERM));  // ours is as we left it
+  EXPECT_TRUE(sigismember(&now, SIGTERM));  // our own mask is as we left it
   EXPECT_FALSE(sigismember(&now, SIGINT));
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// RemoveTree. Everything goes by (open folder, name), so a path longer than PATH_MAX, a folder
-// moved meanwhile or a symlink put in the way cannot lead us elsewhere. One frame per level; only
-// the deepest kOpenLevels keep their folder open, an older one is found again through "..", and is
-// used only if it is still the same folder. Files go while a folder is read; the names of its
-// folders are kept, so a folder of 100,000 entries is read once.
+// RemoveTree. Every step names an entry by (open folder, name), so a path longer than PATH_MAX, a
+// folder that is moved meanwhile or a symlink put in the way cannot lead us elsewhere. There is one
+// frame per level. Only the deepest kOpenLevels frames keep their folder open; an older folder is
+// found again through ".." and is used only if it is still the same folder. Files are removed while
+// a folder is read; the names of its subfolders are kept, so a folder of 100,000 entries is read
+// once.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -21,7 +22,7 @@ namespace tenon {
 namespace {
 
 constexpr size_t kOpenLevels = 64;
-constexpr int kMostReadings = 8;  // of one folder that somebody keeps filling
+constexpr int kMostReadings = 8;  // of one folder that another process keeps filling
 
 struct Frame {
   std::string name;
@@ -30,7 +31,7 @@ struct Frame {
   ino_t ino = 0;
   std::vector<std::string> folders;  // still to be removed, last first
   int readings = 0;
-  bool stuck = false;  // something in it cannot be removed, so neither can it
+  bool stuck = false;  // something in it cannot be removed, so it cannot be removed either
 };
 
 class TreeRemover {
@@ -66,8 +67,8 @@ void TreeRemover::Fail(std::string_view name, int errno_value) {
   if (!frames_.empty()) frames_.back().stuck = true;
 }
 
-// A folder we may not read is made ours to read first. Through O_PATH, because chmod by name would
-// follow a symlink that somebody puts there between two calls.
+// If we may not read a folder, makes it ours to read first. Goes through O_PATH, because chmod by
+// name would follow a symlink that somebody puts there between two calls.
 UniqueFd TreeRemover::OpenFolder(int parent, const std::string& name) {
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   UniqueFd fd(::openat(parent, name.c_str(), kFlags));
@@ -106,7 +107,7 @@ void TreeRemover::Enter(int parent, const std::string& name) {
 void TreeRemover::RemoveEntry(Frame& frame, const dirent& entry) {
   if (entry.d_type != DT_DIR) {
     if (::unlinkat(frame.fd.get(), entry.d_name, 0) == 0 || errno == ENOENT) return;
-    // EPERM is what some file systems say of a folder, and what Linux says of an immutable file.
+    // Some file systems answer EPERM for a folder; Linux answers it for an immutable file.
     if (errno != EISDIR && errno != EPERM) return Fail(entry.d_name, errno);
     int failure = errno;
     struct stat info;
@@ -150,7 +151,7 @@ bool TreeRemover::ReopenParent(const Frame& child, Frame& parent) {
   return true;
 }
 
-// The deepest folder has been emptied as far as it goes: remove it from its parent.
+// The deepest folder has been emptied as far as possible: removes it from its parent.
 void TreeRemover::Leave() {
   Frame child = std::move(frames_.back());
   frames_.pop_back();
@@ -189,7 +190,7 @@ Status TreeRemover::Run() {
     }
     std::string name = std::move(frame.folders.back());
     frame.folders.pop_back();
-    // An empty folder needs no visit.
+    // An empty folder is removed without a visit.
     if (::unlinkat(frame.fd.get(), name.c_str(), AT_REMOVEDIR) == 0) continue;
     Enter(frame.fd.get(), name);
   }
@@ -200,7 +201,7 @@ Status TreeRemover::Run() {
 }  // namespace
 
 Status RemoveTree(const std::string& path) {
-  // "link/" would be followed; "link" is not.
+  // With the slash, "link/" would mean the folder that the link points to.
   size_t last = path.find_last_not_of('/');
   std::string bare = last == std::string::npos ? "" : path.substr(0, last + 1);
   std::string_view name = BaseName(bare);

@@ -25,11 +25,11 @@ enum class ErrorKind {
 std::string_view ErrorKindName(ErrorKind kind);
 
 // A failure a person can act on. `message` reads "doing what to which thing: why"; each layer puts
-// its own part in front with Wrap(). `hint` is what to do about it, empty when there is no advice.
-// `reason` is a code for callers who decide by more than the kind, as "changed-while-read"; it is
-// declared in the header of whoever fails with it, and is errno's name ("ENOSPC") in an Error from
-// the kernel. `answered`: the other side of a conversation sent it, so it has heard the request.
-// Nobody decides by the words of a message.
+// its own part in front with Wrap(). `hint` says what to do about it; empty: no advice. `reason` is
+// a code for callers who decide by more than the kind, as "changed-while-read". The header of
+// whoever fails with a reason declares it; in an Error from the kernel it is errno's name
+// ("ENOSPC"). `answered`: the other side of a conversation sent the Error, so that side has
+// received the request. No code decides by the words of a message.
 struct [[nodiscard]] Error {
   ErrorKind kind = ErrorKind::kInternal;
   std::string message = {};
@@ -70,7 +70,7 @@ inline Error Internal(std::string message) {
 // unavailable).
 Error FromErrno(std::string_view doing, int errno_value);
 
-// A value or an Error. Asking for the one that is not there aborts.
+// A value or an Error. Asking for the one that it does not hold aborts.
 template <typename T>
 class [[nodiscard]] Result {
  public:

@@ -7,9 +7,9 @@
 
 namespace tenon {
 
-// How many bytes a text takes at most where it is shown: by ForTerminal(), in JSON (json::Print()
-// of json::EncodeBytes()), quoted for a shell. As many as it has if it is plain, up to six times
-// that if it was made to grow.
+// At most how many bytes a text takes where it is shown: by ForTerminal(), in JSON (json::Print()
+// of json::EncodeBytes()), or quoted for a shell. Quotes around the text are not counted. A plain
+// text takes as many bytes as it has; one made to grow takes up to six times that.
 size_t ShownBytes(std::string_view bytes);
 
 }  // namespace tenon

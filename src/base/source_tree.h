@@ -9,9 +9,8 @@
 
 namespace tenon {
 
-// A path in the source tree this test program was built from (build/<preset>/src/x_test). For
-// tests;
-// __FILE__ won't do, because compilers are given relative paths.
+// A path in the source tree from which this test program (build/<preset>/src/x_test) was built. For
+// tests. __FILE__ won't do, because compilers are given relative paths.
 inline std::string SourcePath(std::string_view relative) {
   std::string root = ReadLink("/proc/self/exe").value_or("");
   for (int up = 0; up < 4; ++up) root = DirName(root);

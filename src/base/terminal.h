@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text from elsewhere on its way to a terminal. ForTerminal() (base/text.h) is the one function
-// that all of it goes through: invalid sequences become U+FFFD, control characters other than
-// newline and tab are shown as \xNN, other deceptive ones as \uNNNN. What has been through it once
-// is not changed again.
+// Text from elsewhere on its way to a terminal. All of it goes through ForTerminal() (base/text.h):
+// invalid sequences become U+FFFD, control characters other than newline and tab become \xNN, other
+// deceptive characters become \uNNNN or \UNNNNNNNN. Applying it twice changes nothing more.
 #ifndef TENON_BASE_TERMINAL_H_
 #define TENON_BASE_TERMINAL_H_
 

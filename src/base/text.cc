@@ -45,8 +45,8 @@ bool FillFromDevice(std::span<char> out) {
   return true;
 }
 
-// For a kernel without getrandom(2) in a root without /dev: the 16 bytes every program is given at
-// its start, made different for each process, moment and call.
+// For a kernel without getrandom(2) in a root without /dev: uses the 16 bytes that every program
+// gets at its start, made different for each process, moment and call.
 void FillFromStart(std::span<char> out) {
   static std::atomic<uint64_t> calls{0};
   for (size_t used = 0; used < out.size();) {
@@ -62,7 +62,7 @@ void FillFromStart(std::span<char> out) {
   }
 }
 
-// Edits that turn a into b: insert, drop, change, or swap two neighbours.
+// How many edits turn a into b: insert, drop, change, or swap two neighbours.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
@@ -150,7 +150,7 @@ std::optional<std::string> DidYouMean(std::string_view word,
     size_t longer = std::max(candidate.size(), lower.size());
     if (longer - std::min(candidate.size(), lower.size()) > allowed) continue;
     size_t distance = EditDistance(lower, ToLower(candidate));
-    // As many edits as letters would make any word of any other.
+    // With as many edits as letters, any word would match any other.
     if (distance > allowed || (distance > 0 && distance >= lower.size())) continue;
     if (!best || distance < best_distance) {
       best = &candidate;
@@ -195,7 +195,7 @@ std::optional<int64_t> ParseDuration(std::string_view text) {
     if (pos < text.size()) {
       unit = kUnits.find(text[pos++]);
     } else if (start > 0) {
-      return std::nullopt;  // "1h30": minutes or seconds?
+      return std::nullopt;  // "1h30" may mean minutes or seconds
     }
     if (unit == std::string_view::npos || unit < next_unit) return std::nullopt;
     next_unit = unit + 1;

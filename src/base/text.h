@@ -21,12 +21,12 @@ std::string HumanBytes(uint64_t bytes);  // "812 B", "1.4 KB", "3.2 GB" (powers 
 // "1 file", "2 files"
 std::string Count(uint64_t n, std::string_view singular, std::string_view plural);
 
-// The candidate nearest to `word` if it is near enough to be a typo (a third of its length,
-// compared without case), else nothing.
+// The candidate nearest to `word`, if it is near enough to be a typo: it differs in one letter, or
+// in at most a third of the letters of `word`, compared without case. Else nullopt.
 std::optional<std::string> DidYouMean(std::string_view word,
                                       std::span<const std::string> candidates);
 
-// One character from the front of `bytes` (which is not empty). Where that is not UTF-8, `valid` is
+// The first character of `bytes`, which must not be empty. Where that is not UTF-8, `valid` is
 // false and `length` counts the bytes that one U+FFFD stands for (1 to 3).
 struct Utf8Char {
   char32_t code = 0xfffd;
@@ -37,15 +37,15 @@ Utf8Char NextUtf8(std::string_view bytes);
 void AppendUtf8(std::string& out, char32_t code);
 
 bool IsUtf8(std::string_view bytes);
-// What a terminal may show (base/terminal.h): no control characters but newline and tab.
+// The text as a terminal may show it (base/terminal.h): no control characters but newline and tab.
 std::string ForTerminal(std::string_view bytes);
 // Columns a terminal needs (wide characters count two, combining ones none).
 size_t DisplayWidth(std::string_view utf8);
 
-// A word as a POSIX shell would need it typed.
+// Quotes a word for a POSIX shell, if it needs quotes.
 std::string ShellQuote(std::string_view word);
 
-// "90", "90s", "10m", "2h", "1d", "1h30m" → microseconds.
+// "90", "90s", "10m", "2h", "1d", "1h30m" → microseconds. nullopt: not a duration.
 std::optional<int64_t> ParseDuration(std::string_view text);
 
 // Random version-4 UUID, lower case with dashes; and `n` random bytes as hex.

@@ -163,7 +163,8 @@ TEST(TextTest, UuidsAreVersionFourAndDiffer) {
   EXPECT_EQ(RandomHex(0), "");
 }
 
-// From here on getrandom(2) is answered as Linux 3.10 does.
+// From now on getrandom(2) answers as on Linux 3.10, which does not have it. Returns false where
+// the system does not allow seccomp.
 bool ForgetGetrandom() {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

@@ -63,7 +63,7 @@ constexpr Range kTwoColumns[] = {
     {0x1f93c, 0x1f945}, {0x1f947, 0x1f9ff}, {0x1fa70, 0x1faff}, {0x20000, 0x3fffd},
 };
 
-// Besides the controls.
+// Deceptive characters besides the controls.
 constexpr Range kDeceptive[] = {
     {0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e}, {0x200b, 0x200f},   {0x2028, 0x202e},
     {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
@@ -92,7 +92,8 @@ Utf8Char NextUtf8(std::string_view bytes) {
   if (lead < 0x80) return {lead, 1, true};
   size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
   if (lead < 0xc2 || lead > 0xf4) return {};
-  // Bounds of the second byte keep out overlong forms, surrogates and what is above U+10FFFF.
+  // The bounds of the second byte keep out overlong forms, surrogates and code points above
+  // U+10FFFF.
   unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
   unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
   char32_t code = lead & (0x7f >> length);
@@ -159,7 +160,7 @@ std::string ForTerminal(std::string_view bytes) {
 }
 
 size_t ShownBytes(std::string_view bytes) {
-  constexpr size_t kQuote = 5;   // a single one, quoted for a shell, and that in JSON
+  constexpr size_t kQuote = 5;   // a single quote, quoted for a shell and then in JSON
   constexpr size_t kEscape = 6;  // \u001b
   constexpr size_t kByte = 5;    // U+FFFF and two digits
   size_t shown = 0;
@@ -191,7 +192,7 @@ std::string OneLine(std::string_view bytes) {
 }
 
 size_t DisplayWidth(std::string_view utf8) {
-  // Nearly everything is plain ASCII, and tables ask for every cell.
+  // Nearly everything is plain ASCII, and tables ask for the width of every cell.
   if (std::all_of(utf8.begin(), utf8.end(), [](char c) { return c >= 0x20 && c < 0x7F; })) {
     return utf8.size();
   }

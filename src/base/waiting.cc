@@ -24,15 +24,15 @@ std::function<void(const std::string&)>& Listener() {
   return listener;
 }
 
-// Field 3 of /proc/PID/stat; the name before it may hold anything.
+// Field 3 of /proc/PID/stat. The name before it may hold any characters.
 char StateOf(pid_t pid) {
   const auto text = ReadFile("/proc/" + std::to_string(pid) + "/stat", 65536);
   const size_t bracket = text.ok() ? text->rfind(") ") : std::string::npos;
   return bracket == std::string::npos || bracket + 2 >= text->size() ? '?' : (*text)[bracket + 2];
 }
 
-// "1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF": the process of a line that is about the file,
-// else 0. A line with "->" is of somebody who waits.
+// A line reads "1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF". Returns the process that holds a
+// lock on the file, else 0. A line with "->" is about a process that waits.
 pid_t HolderIn(const std::string& line, const struct stat& file, bool same_device) {
   if (line.find("->") != std::string::npos) return 0;
   int pid = 0;
@@ -70,7 +70,7 @@ std::optional<LockHolder> FindLockHolder(const std::string& path) {
   if (!locks.ok()) return std::nullopt;
   const std::vector<std::string> lines = Split(*locks, '\n');
   std::optional<LockHolder> first;
-  // Some file systems (btrfs, overlays) show another device here than stat(2) does.
+  // On some file systems (btrfs, overlays) /proc/locks shows another device than stat(2).
   for (const bool same_device : {true, false}) {
     for (const std::string& line : lines) {
       const pid_t pid = HolderIn(line, file, same_device);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for other processes: who it is that one waits for, whether that one can come at all, and
-// somebody who is told when it takes long.
+// Waiting for locks that other processes hold: which process holds a lock, whether that process is
+// stopped and so can't release it, and a listener that is told when a wait takes long.
 #ifndef TENON_BASE_WAITING_H_
 #define TENON_BASE_WAITING_H_
 
@@ -17,32 +17,33 @@
 namespace tenon {
 
 // Whether a process is stopped: by a signal, at its terminal (Ctrl-Z) or by a debugger. It does
-// nothing until somebody lets it go on. False for one that is not there.
+// nothing until it is continued. False when there is no such process.
 bool IsStopped(pid_t pid);
 
 // Who holds a lock on a file.
 struct LockHolder {
   pid_t pid = 0;
-  std::string name;              // of the program, as the system cuts it
+  std::string name;              // of the program, as the kernel shortens it
   bool stopped = false;          // IsStopped()
   std::string Describe() const;  // "tenon (process 4711)"
-  // What to do about a stopped one.
+  // What to do about a stopped holder.
   std::string Hint() const;
 };
-// Of this machine, as /proc/locks has it, an flock or a lock of fcntl; of several one that is
-// stopped. nullopt: nobody but us, or somebody whom we can't see (in another container, on another
-// machine).
+// Finds a process of this machine that holds a lock on the file, by flock or by fcntl, as
+// /proc/locks lists it. Of several holders it returns one that is stopped. nullopt: nobody but us,
+// or a holder that we can't see (in another container, on another machine).
 std::optional<LockHolder> FindLockHolder(const std::string& path);
 
 // "PATH is locked by tenon (process 4711), which is stopped", with a hint. kUnavailable.
 Error LockedByStopped(const std::string& path, const LockHolder& holder);
 
-// Somebody who waits for a lock and looks again and again.
+// For a caller that waits for a lock and tries it again and again.
 class LongWait {
  public:
   explicit LongWait(std::string path) : path_(std::move(path)) {}
-  // To be called each time it is still held. Says so when it has lasted two seconds; a holder that
-  // has been stopped for as long is LockedByStopped().
+  // The caller calls this each time the lock is still held. Tells the listener once when the wait
+  // has lasted two seconds. Fails with LockedByStopped() when the holder has been stopped for two
+  // seconds.
   Status Look();
 
  private:
@@ -51,8 +52,8 @@ class LongWait {
   bool told_ = false;
 };
 
-// Who is told that a wait lasts, one sentence each; nobody unless set. To be set before the first
-// thread is started.
+// Sets the listener, which gets one sentence about a wait that lasts. Without a listener nobody is
+// told. Call it before the first thread is started.
 void SetWaitListener(std::function<void(const std::string&)> listener);
 void TellWait(const std::string& sentence);
 

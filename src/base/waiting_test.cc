@@ -84,7 +84,7 @@ TEST(WaitingTest, AWaitThatLastsIsTold) {
   std::string told;
   SetWaitListener([&](const std::string& sentence) {
     told = sentence;
-    holder.reset();  // and the wait comes to its end
+    holder.reset();  // the wait ends
   });
   EXPECT_TRUE(FileLock::Take(path, /*wait=*/true).ok());
   SetWaitListener(nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of commands. A command is declared once: words, summary, examples, options, action; the
-// parser, --help, the man page and the completion are made from that.
+// The table of commands. A command declares its words, summary, examples, options and action once.
+// The parser, --help, the man page and the completion are made from this declaration.
 #ifndef TENON_CLI_COMMAND_H_
 #define TENON_CLI_COMMAND_H_
 
@@ -17,45 +17,46 @@ namespace tenon::cli {
 
 class OptionTable;
 
-// What a command does once its words are understood. Returns the exit code.
+// Carries out a command whose words were parsed. Returns the exit code.
 using Action = std::function<Result<int>(Session&)>;
 
 struct Command {
-  // Every way to say it, the usual one first: {"submit"}, {"experiment", "submit"}.
+  // Every way to name it, the usual one first: {"submit"}, {"experiment", "submit"}.
   std::vector<std::vector<std::string>> words;
   std::string summary;                // one line, no full stop
   std::string description;            // more, for --help; may be empty
   std::vector<std::string> examples;  // whole command lines
-  // Adds the options to the table and returns the action; `words` tells which way it was said.
+  // Adds the options to the table and returns the action. `words` is the name that was used.
   std::function<Action(OptionTable&, const std::vector<std::string>& words)> declare;
-  // Errors before the script exits with 125 (design § 3), for submit and rerun.
+  // An error before the script starts exits with 125 (design § 3). For submit and rerun.
   bool starts_script = false;
 };
 
-// All commands, in the order of --help. One explicit table; the functions are in the commands'
-// files.
+// All commands, in the order of --help. One explicit table; each command's function is in its own
+// file.
 const std::vector<Command>& AllCommands();
 
-// What a word that leads to several commands is about.
+// Group words ("experiment") and a line on what each group is for.
 const std::map<std::string, std::string>& GroupSummaries();
 
-// For commands whose later words belong to a script: says that `word`, which looks like an option,
-// is none, with "did you mean". Returns the exit code of a usage error.
+// For commands whose later words belong to a script: prints that `word` is an unknown option, with
+// "did you mean". Returns the exit code of a usage error.
 int UnknownOption(const OptionTable& table, const std::string& word);
 
 struct Line;
-// Carries out what a line means: prints, acts, asks the query. Returns the exit code.
+// Carries out a parsed line: prints its text or error, or calls its action. Applies --query.
+// Returns the exit code.
 int RunLine(Session& session, const Line& line);
 
-// Parses and runs. Everything is printed here; returns the exit code of the program. Called `az`,
-// it is that program (cli/program/az.h). `others`: how other machines are reached; null: not at
-// all.
+// Parses the arguments and runs the command. Prints everything, errors included, and returns the
+// exit code of the program. If the program is called `az`, it acts as `az` (cli/program/az.h).
+// `others`: how other machines are reached; null: they can't be.
 int Main(int argc, char** argv, engine::OtherMachines* others);
 
-// 0 done, 1 failed, 2 usage, 3 not found, 4 unavailable, 5 denied.
+// The exit code for an error: 1 failed, 2 usage, 3 not found, 4 unavailable, 5 denied. (0: done.)
 int ExitCodeFor(const Error& error);
 
-// Where each command is made. One file each.
+// The functions that make the commands.
 Command SubmitCommand();
 Command RerunCommand();
 Command CancelCommand();

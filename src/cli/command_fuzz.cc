@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first byte chooses the name we are called by and whether only the command that is meant gets
-// its options; the rest are the words, one a line. Any words:
-// understood or refused with a sentence, and nothing is done, since an action is never called.
+// Any words as a command line, one word per line. The first byte chooses the name of the program
+// and whether only the commands that the words can mean get their options. Words are either
+// understood or refused with a sentence. No action is called, so nothing is carried out.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,7 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<std::string> words;
   for (std::string& word :
        tenon::Split(std::string_view(reinterpret_cast<const char*>(data) + 1, size - 1), '\n')) {
-    word.resize(std::min(word.size(), word.find('\0')));  // no program gets a word with a zero
+    // an argument of a program can't contain a NUL
+    word.resize(std::min(word.size(), word.find('\0')));
     words.push_back(std::move(word));
   }
   if (words.size() > 64) return 0;

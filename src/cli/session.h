@@ -28,11 +28,11 @@ struct Globals {
   std::string project;  // --project
 };
 
-// One call of the program: what was typed globally, the process environment, and the engine's
-// context (made when first asked for, so that `--version` and `--help` touch nothing).
+// One call of the program: its global options, the process environment and the engine's context.
+// The context is made when first asked for, so that `--version` and `--help` touch nothing.
 class Session {
  public:
-  // `others`: how other machines are reached; null: not at all.
+  // `others`: how other machines are reached; null: they can't be.
   explicit Session(engine::OtherMachines* others = nullptr);
   ~Session();
   Session(const Session&) = delete;
@@ -41,30 +41,30 @@ class Session {
   Globals globals;
   Environment environment;
 
-  // $TENON_HOME, else ~/.tenon. kInvalid when neither can be known.
+  // The home: $TENON_HOME, else ~/.tenon. kInvalid if neither can be determined.
   Result<std::string> HomePath() const;
   Result<engine::Context*> Context();
 
-  // The project of the current folder (or --project). nullopt: not inside one; commands on runs
-  // then work on all projects.
+  // The project of --project or of the current folder. nullopt: the folder is in no project;
+  // commands on runs then cover all projects.
   struct Project {
     std::string root;
     std::string name;
     std::string id;
   };
   Result<std::optional<Project>> FindProject();
-  // The id for queries: the project's, or "" outside of one.
+  // The project id for queries; "" outside of a project.
   Result<std::string> ProjectId();
-  // A run by the name the user gave. Brings the index up to date first.
+  // Finds a run by the name that the user typed and returns its id. Updates the index first.
   Result<std::string> ResolveRun(const std::string& name);
 
-  // Whether the answer has to be made as JSON: to be printed so, or to be asked with --query.
+  // Whether the answer is needed as JSON: to print it, or to apply --query to it.
   bool WantsJson() const { return query || PrintsJson(); }
   bool PrintsJson() const {
     return globals.json || globals.output == "json" || globals.output == "jsonc";
   }
 
-  // --query, understood. PrintListing applies it and notes how that went.
+  // The parsed --query. PrintListing() applies it and sets the two members below.
   std::optional<jmespath::Expression> query;
   mutable bool query_used = false;
   mutable std::optional<Error> query_error;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of the engine's API: address, escaping, errors in the engine's words. For this folder.
+// Makes one call of the engine's API: address, escaping, errors in the engine's words. For this
+// folder.
 #ifndef TENON_DOCKER_CALL_H_
 #define TENON_DOCKER_CALL_H_
 
@@ -30,19 +31,19 @@ struct Call {
   int idle_ms = kCallIdleMs;
 };
 
-// An answer whose body is still to be read.
+// An answer whose body has not been read yet.
 struct Answer {
   net::HttpExchange exchange;
   net::HttpResponse head;
 };
 
-// Connects and sends. `api` is "1.41", or empty for the first call, which has no version. After
-// that a socket that is not there any more is an engine that has gone: kUnavailable.
+// Connects and sends. `api` is "1.41", or empty for the first call, which has no version. With a
+// version, a socket that does not exist means that the engine has gone: kUnavailable.
 Result<net::HttpExchange> Send(const std::string& socket, const std::string& api, const Call& call);
-// And reads the head. The engine's 4xx and 5xx are answers like others.
+// The same, and reads the head of the answer. The engine's 4xx and 5xx are answers, not Errors.
 Result<Answer> Ask(const std::string& socket, const std::string& api, const Call& call);
 
-// The whole of a short answer: {status, body}.
+// A whole answer, for short ones.
 struct Reply {
   int status = 0;
   std::string body;
@@ -50,20 +51,20 @@ struct Reply {
 };
 Result<Reply> ReadReply(Answer answer);
 Result<Reply> AskReply(const std::string& socket, const std::string& api, const Call& call);
-// An object; 4xx and 5xx are Errors.
+// Returns the JSON in the answer; 4xx and 5xx are Errors.
 Result<json::Object> AskObject(const std::string& socket, const std::string& api, const Call& call);
 Result<json::Array> AskArray(const std::string& socket, const std::string& api, const Call& call);
 
-// What a status of 400 and more means, in the engine's words.
+// The Error for a status of 400 or more, in the engine's words.
 Error EngineError(const Reply& reply);
-// Parses the engine's JSON. kCorrupt when it is none.
+// Parses the engine's JSON. Fails with kCorrupt when it is not an object.
 Result<json::Object> ParseObject(std::string_view text);
 
-// "a/b:1" for a path: the slashes stay.
+// Escapes a name such as "a/b:1" for a path; the slashes stay.
 std::string EscapePath(std::string_view name);
-// Podman leaves "sha256:" out of ids in some answers.
+// Adds the "sha256:" that Podman leaves out of ids in some answers.
 std::string WholeImageId(const std::string& id);
-// {"label": ["…"]} as the filters parameter wants it; no label: nothing.
+// {"label": ["…"]}, as the parameter `filters` wants it; empty for an empty label.
 std::vector<std::pair<std::string, std::string>> LabelFilter(const std::string& label);
 
 // {"a": "b"} → pairs; ["a=b"] → pairs.

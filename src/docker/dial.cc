@@ -50,7 +50,8 @@ std::string LastLine(std::string_view text) {
   return std::string(text.substr(text.rfind('\n') + 1));
 }
 
-// With nothing to say the engine hangs up at once, and the helper ends well. nullopt: it works.
+// Runs the helper with empty input: the engine then hangs up at once, and the helper exits with 0.
+// Returns nullopt when it works, else what went wrong.
 std::optional<std::string> TryHelper(const Command& command) {
   auto ran = RunAndCapture(command, "/", "", kTryMs, 64u << 10);
   if (!ran.ok()) return ran.error().message;
@@ -66,7 +67,7 @@ std::string InWords(const Command& command) {
   return text;
 }
 
-// The helper that gets through to the socket; none: what was tried, in words.
+// Returns the helper that reaches the socket. nullopt: none does, and `tried` says what was tried.
 std::optional<Command> FindHelper(const std::string& socket, std::string* tried) {
   Helpers& helpers = TheHelpers();
   const std::lock_guard<std::mutex> lock(helpers.mutex);
@@ -88,7 +89,8 @@ std::optional<Command> FindHelper(const std::string& socket, std::string* tried)
   return std::nullopt;
 }
 
-// Starts it as nobody's child: it ends when the connection does, and nobody need wait for it.
+// Starts the helper through a second fork, so that we need not wait for its end. It ends with the
+// connection.
 Result<UniqueFd> StartHelper(const Command& command) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {

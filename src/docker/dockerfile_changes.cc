@@ -8,7 +8,7 @@
 namespace tenon::docker {
 namespace {
 
-// Podman takes one pair of quotes away and knows no escapes; a line has no line break in it.
+// Podman removes one pair of quotes and knows no escapes. A line cannot contain a line break.
 std::string Quote(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   std::replace(text.begin(), text.end(), '\r', ' ');
@@ -29,7 +29,7 @@ std::vector<std::string> DockerfileChanges(const json::Object& config) {
     const std::string value = json::GetString(config, member);
     if (!value.empty()) lines.push_back(word + value);
   }
-  // The order matters: a new entry point forgets the command.
+  // Entrypoint must come first: a new entry point makes Podman forget the command.
   for (const auto& [member, word] : {std::pair{"Entrypoint", "ENTRYPOINT "}, {"Cmd", "CMD "}}) {
     const json::Array* value = json::GetArray(config, member);
     if (value) lines.push_back(word + json::Print(*value));

@@ -9,9 +9,9 @@
 
 namespace tenon::docker {
 
-// A container configuration as lines of a Dockerfile, which are all that Podman takes when it makes
-// an image: Env, Labels, User, WorkingDir, Cmd, Entrypoint. In Podman's own grammar, which has no
-// escapes: line breaks in values become blanks.
+// Prints a container configuration as lines of a Dockerfile: Env, Labels, User, WorkingDir, Cmd,
+// Entrypoint. Podman takes only these when it makes an image of a container. Its grammar has no
+// escapes, so line breaks in values become blanks.
 std::vector<std::string> DockerfileChanges(const json::Object& config);
 
 }  // namespace tenon::docker

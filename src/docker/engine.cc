@@ -72,7 +72,7 @@ std::vector<std::string> CdiDevices(const json::Object& info) {
 std::vector<std::string> Tags(const json::Object& image) {
   std::vector<std::string> tags = Strings(json::GetArray(image, "RepoTags"));
   std::erase(tags, "<none>:<none>");
-  // Podman writes names out; nobody typed that.
+  // Podman writes the full names. Remove the prefixes that users do not type.
   for (std::string& tag : tags) {
     for (const std::string_view prefix : {"localhost/", "docker.io/library/", "docker.io/"}) {
       if (!tag.starts_with(prefix)) continue;
@@ -112,7 +112,7 @@ Image ImageFromList(const json::Object& object) {
   return image;
 }
 
-// Podman tells it in its own words only, before 5.
+// Podman before 5 tells this only in its own API.
 bool IsRootlessPodman(const std::string& socket) {
   auto answer = AskObject(socket, "", {.path = "/v4.0.0/libpod/info"});
   if (!answer.ok()) return false;
@@ -153,7 +153,7 @@ Result<EngineInfo> Engine::Info() {
   if (!info.rootless && version_.name == "Podman") info.rootless = IsRootlessPodman(socket_);
   info.cgroup_version = json::GetString(*answer, "CgroupVersion");
   info.architecture = json::GetString(*answer, "Architecture");
-  // Podman has Go's names for them.
+  // Podman has Go's names for architectures.
   if (info.architecture == "amd64") info.architecture = "x86_64";
   if (info.architecture == "arm64") info.architecture = "aarch64";
   info.data_root = json::GetString(*answer, "DockerRootDir");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Docker Engine API, as far as Tenon uses it: Docker from 20.10 (API 1.41) on, and Podman's
-// compatible socket. Over Unix sockets only. Bodies are JSON values of the API; what a container is
-// to look like is the caller's affair.
+// compatible socket. Over Unix sockets only. Bodies are JSON values of the API; the caller decides
+// what a container looks like.
 #ifndef TENON_DOCKER_ENGINE_H_
 #define TENON_DOCKER_ENGINE_H_
 
@@ -24,7 +24,7 @@ namespace tenon::docker {
 struct EngineVersion {
   std::string name;     // "Docker", "Podman"
   std::string version;  // "20.10.24"
-  std::string api;      // the version spoken: the lower one of theirs and ours, "1.41"
+  std::string api;      // the version in use, "1.41": the lower of the engine's and ours
 };
 
 struct EngineInfo {
@@ -65,38 +65,40 @@ struct Container {
 std::string LabelOf(const std::vector<std::pair<std::string, std::string>>& labels,
                     std::string_view name);
 
-// One line of a pull: {"status", "id", "progressDetail"} put together over all layers.
+// The progress of a pull, summed over all layers.
 struct PullProgress {
   std::string what;  // "Downloading", "Extracting", …
   uint64_t layers = 0, layers_done = 0;
   uint64_t bytes = 0, total = 0;  // of the layers whose size is known
 };
 
-// A container's standard streams: frames in, raw bytes out (docker/frames.h takes them apart).
-// Owns the connection.
+// A container's standard streams. Bytes are written raw and read in frames (docker/frames.h); with
+// Tty they are read raw, too. Owns the connection.
 struct Stream {
-  UniqueFd fd;           // non-blocking reads are the caller's choice
+  UniqueFd fd;           // blocks, unless the caller changes that
   std::string buffered;  // bytes of the stream that came with the answer's head
 };
 
-// A wait that is under way: fd becomes readable when the container has ended or the engine is gone.
+// A wait for a container's end. fd() becomes readable when the container has ended or the engine is
+// gone.
 class Waiting {
  public:
   virtual ~Waiting() = default;
   virtual int fd() const = 0;
-  // nullopt: not yet. The exit code as the engine tells it. kUnavailable: the connection broke; the
-  // container may be running. Never blocks.
+  // Returns the exit code as the engine tells it; nullopt while the container runs. Fails with
+  // kUnavailable when the connection broke; the container may still run. Never blocks.
   virtual Result<std::optional<int>> Poll() = 0;
 };
 
-// One per thread. Each call opens a connection of its own, has a deadline and may be repeated.
-// Errors: kUnavailable when the engine cannot be reached or has gone, kDenied when we may not use
-// its socket, kNotFound for the engine's 404, kInvalid for its 400 and 409, kInternal for its 500,
-// with its own words.
+// Each thread has its own. Each call opens a connection of its own, has a deadline and may be
+// repeated. Errors: kUnavailable when the engine cannot be reached or has gone, kDenied when we may
+// not use its socket, kNotFound for the engine's 404, kInvalid for its 400 and 409, kInternal for
+// its 500. The messages have the engine's words.
 class Engine {
  public:
-  // `socket` as engine_address.h finds it. Asks for the version and settles on an API version;
-  // 1.41 is the least.
+  // `socket` is a path from FindEngine() (engine_address.h). Asks for the engine's version and
+  // chooses an API version. Fails with kInvalid when the two sides have none in common; 1.41 is our
+  // oldest.
   static Result<Engine> Connect(std::string socket);
 
   const EngineVersion& version() const { return version_; }
@@ -104,45 +106,49 @@ class Engine {
 
   Result<EngineInfo> Info();
 
-  // nullopt: the engine has no such image. By name, id or digest.
+  // Finds an image by name, id or digest. nullopt: the engine has no such image.
   Result<std::optional<Image>> FindImage(const std::string& name);
-  // Until the image is there. kNotFound, kDenied, kUnavailable by what the registry said.
-  // `stopped` is asked several times a second; true ends the pull with kUnavailable.
+  // Returns when the image is there. Fails with kNotFound, kDenied or kUnavailable, depending on
+  // what the registry said. `stopped` is asked several times a second; true ends the pull with
+  // kUnavailable.
   Status Pull(const std::string& name, const std::function<void(const PullProgress&)>& progress,
               const std::function<bool()>& stopped);
   Result<std::vector<Image>> ListImages(const std::string& label);  // "tenon.env" or "a=b"
   Status RemoveImage(const std::string& name);                      // not there = success
-  // Gives an image (by id) a name. A name that another image has is taken from it.
+  // Gives an image (by id) a name. Another image that has the name loses it.
   Status Tag(const std::string& image, const std::string& repository, const std::string& tag);
-  // The id of the new image; an empty repository gives it no name. `config` is a container
-  // configuration (Env, Labels, …); what it does not have is the container's own.
+  // Makes an image of a container and returns its id. With an empty repository the image has no
+  // name. `config` is a container configuration (Env, Labels, …); what it leaves out is as in the
+  // container.
   Result<std::string> Commit(const std::string& container, const std::string& repository,
                              const std::string& tag, const std::string& comment,
                              const json::Object& config);
 
-  // The id. A name that is taken is kInvalid.
+  // Returns the id of the new container. Fails with kInvalid when the name is taken.
   Result<std::string> Create(const std::string& name, const json::Object& config);
   Status Start(const std::string& container);
   Result<std::optional<Container>> Find(const std::string& container);  // by id or name
   Result<std::vector<Container>> List(const std::string& label);        // stopped ones too
   Status Kill(const std::string& container, int signal);  // not running or not there = success
   Status Remove(const std::string& container);  // by force, with its volumes; not there = success
-  // To be called after Start: one that has not been started yet counts as ended.
+  // Call it after Start(): a container that has not been started counts as ended.
   Result<std::unique_ptr<Waiting>> Wait(const std::string& container);
 
-  // To be called before Start; the container must have been created with the same streams. Shutting
-  // down the writing side of the connection is the end of standard input.
+  // Call it before Start(). The container must have been created with the same streams. Shutting
+  // down the writing side of the connection ends the container's standard input.
   Result<Stream> Attach(const std::string& container, bool with_stdin);
 
-  // Puts a tar archive below `path`, which must be there. `body` is called for pieces until it
-  // gives an empty one.
+  // Unpacks a tar archive below `path`, which must exist. Calls `body` for pieces until it returns
+  // an empty one.
   Status PutArchive(const std::string& container, const std::string& path,
                     const std::function<Result<std::string>()>& body);
-  // The tar archive of `path`, in pieces. kNotFound when there is no such path.
+  // Passes the tar archive of `path` to `sink` in pieces. Fails with kNotFound when there is no
+  // such path.
   Status GetArchive(const std::string& container, const std::string& path,
                     const std::function<Status(std::string_view)>& sink);
 
-  // exec. `config` as the API has it (Cmd, Env, Tty, …). With Tty the stream is raw, else frames.
+  // Runs another command in a running container. `config` is the API's exec configuration (Cmd,
+  // Env, Tty, …). With Tty the stream has raw bytes, else frames.
   Result<std::string> CreateExec(const std::string& container, const json::Object& config);
   Result<Stream> StartExec(const std::string& exec, bool tty);
   Status ResizeExec(const std::string& exec, int rows, int columns);

@@ -18,7 +18,7 @@ constexpr std::string_view kHowToGetOne =
     "and start its socket (`systemctl --user start podman.socket`); DOCKER_HOST=unix:///PATH names "
     "another socket";
 
-// "unix:///run/docker.sock" or a bare path; anything else is not reached from here.
+// Takes "unix:///run/docker.sock" or a bare path. Anything else is kInvalid.
 Result<EngineAddress> FromHost(const std::string& host, const std::string& from) {
   if (host.starts_with("unix://")) {
     const std::string path = host.substr(7);
@@ -44,7 +44,7 @@ std::string ConfigFolder(const Environment& environment) {
   return home.empty() ? "" : JoinPath(home, ".docker");
 }
 
-// "" when there is no such file or it names none.
+// The current context; "" when there is no such file or it names none.
 Result<std::string> CurrentContext(const std::string& config_folder) {
   if (config_folder.empty()) return std::string();
   const std::string path = JoinPath(config_folder, "config.json");
@@ -96,7 +96,7 @@ Result<EngineAddress> FromUsualPlaces(const Environment& environment) {
     if (there.empty()) there = socket;
   }
   if (!there.empty()) return EngineAddress{there, "the usual place"};
-  // By its name: whoever reads this may sit at another one.
+  // Name the machine: the user may sit at another one.
   char name[256] = "this machine";
   (void)::gethostname(name, sizeof name - 1);
   return NotFound("there is no container engine on " + std::string(name) +

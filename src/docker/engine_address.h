@@ -14,14 +14,14 @@ struct EngineAddress {
   std::string from;    // "DOCKER_HOST", "the context rootless", "the usual place"
 };
 
-// Where the engine is, by the environment's DOCKER_HOST, DOCKER_CONTEXT, the current context of
-// DOCKER_CONFIG or ~/.docker/config.json, else the first of the usual sockets that is there:
-// Docker, rootless Docker, Podman of the user, Podman. `tcp://` and `ssh://` are kInvalid with a
-// hint to attach that machine as `remotedocker`; no engine at all is kNotFound and says how to get
-// one. Of several usual ones, one that lets us in wins over one that does not.
+// Finds the engine. In this order: DOCKER_HOST; the context that DOCKER_CONTEXT names; the current
+// context in config.json of the folder DOCKER_CONFIG or ~/.docker; the usual sockets of Docker,
+// rootless Docker, the user's Podman and Podman. Of the usual sockets the first that lets us
+// connect wins, else the first that exists. `tcp://` and `ssh://` are kInvalid, with a hint to
+// attach that machine as `remotedocker`. No engine at all is kNotFound, with a hint how to get one.
 Result<EngineAddress> FindEngine(const Environment& environment);
 
-// Why `socket` could not be connected to, with what to do about it. Keeps the kind.
+// Turns the Error of a failed connection to `socket` into one that says what to do. Keeps the kind.
 Error ExplainDial(const std::string& socket, Error error);
 
 }  // namespace tenon::docker

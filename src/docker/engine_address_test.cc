@@ -84,7 +84,7 @@ TEST(EngineAddressTest, TheUsersOwnEngineIsFoundWhereNoOtherLetsUsIn) {
                            {"HOME", "/nowhere"},
                            {"DOCKER_CONTEXT", "default"}});
   ASSERT_TRUE(found.ok());
-  // A machine with an engine of its own has that one first.
+  // On a machine with an engine of its own, that engine comes first.
   EXPECT_TRUE(found->socket == fake.socket() || found->socket == "/var/run/docker.sock");
   EXPECT_EQ(found->from, "the usual place");
 }

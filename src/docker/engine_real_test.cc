@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against a real engine: TENON_TEST_ENGINE_SOCKET names its socket, TENON_TEST_ENGINE_IMAGE an
-// image with /bin/sh that is there ("bb:1"). Skipped without the first.
+// Tests against a real engine. TENON_TEST_ENGINE_SOCKET names its socket, TENON_TEST_ENGINE_IMAGE
+// an image that it has and that has /bin/sh ("bb:1"). Skipped without the first.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>

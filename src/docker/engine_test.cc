@@ -79,7 +79,7 @@ TEST(EngineTest, NoEngineAndAStoppedOneSayWhatToDo) {
   ASSERT_FALSE(dead.ok());
   EXPECT_EQ(dead.error().kind, ErrorKind::kUnavailable);
   EXPECT_NE(dead.error().hint.find("systemctl start docker"), std::string::npos);
-  // "Gone" must never read as "there is no such container".
+  // An engine that has gone must never look like a container that does not exist.
   ASSERT_TRUE(RemoveFile(fake.socket()).ok());
   EXPECT_EQ(engine.Find("c").error().kind, ErrorKind::kUnavailable);
   EXPECT_EQ(engine.FindImage("c").error().kind, ErrorKind::kUnavailable);

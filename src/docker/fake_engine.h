@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine for tests: a Unix socket in a folder of its own, answers from a function, and a record
-// of what was asked.
+// An engine for tests: a Unix socket in a folder of its own. A function gives the answers, and all
+// requests are recorded.
 #ifndef TENON_DOCKER_FAKE_ENGINE_H_
 #define TENON_DOCKER_FAKE_ENGINE_H_
 
@@ -32,7 +32,7 @@ struct FakeRequest {
   std::string target;                          // as it was sent
   std::string version;                         // "1.41"; empty when the target has none
   std::string path;                            // without version and query, unescaped
-  std::map<std::string, std::string> query;    // unescaped; of several the last
+  std::map<std::string, std::string> query;    // unescaped; of equal names the last
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;                            // put together when it came in chunks
 };
@@ -42,14 +42,14 @@ struct FakeAnswer {
   std::string body = {};
   std::vector<std::pair<std::string, std::string>> headers = {};
   bool with_length = true;  // false: the end of the body is the end of the connection
-  // Speaks on when head and body are out; the connection is closed when it returns. It must return
-  // when the peer is gone, which the end of the fake engine brings about.
+  // Called after the head and the body are sent; may send more. The connection is closed when it
+  // returns. It must return when the peer is gone; Stop() cuts the connection for that.
   std::function<void(int fd)> then = {};
 };
 
 class FakeEngine {
  public:
-  // Called on threads of the fake engine's, several at once.
+  // Called on the fake engine's threads, several at once.
   using Handler = std::function<FakeAnswer(const FakeRequest&)>;
 
   explicit FakeEngine(Handler handler, std::string name = "docker.sock")
@@ -74,7 +74,7 @@ class FakeEngine {
     return requests_;
   }
 
-  // As if the engine were killed: connections are cut, the socket stays and nobody listens.
+  // As if the engine were killed: connections are cut; the socket stays, but nobody listens.
   void Stop() {
     if (!thread_.joinable()) return;
     ::shutdown(listener_.get(), SHUT_RDWR);
@@ -100,7 +100,7 @@ class FakeEngine {
                 "\"}],\"Version\":\"20.10.24\",\"ApiVersion\":\"" + api +
                 "\",\"MinAPIVersion\":\"" + least + "\"}");
   }
-  // What an engine without images and containers would say.
+  // The answer of an engine that has no images and no containers.
   static FakeAnswer Usual(const FakeRequest& request) {
     if (request.path == "/version") return Version("1.41");
     if (request.path == "/info") {
@@ -124,7 +124,7 @@ class FakeEngine {
       bytes.remove_prefix(static_cast<size_t>(n));
     }
   }
-  // Until the peer is gone.
+  // Reads until the peer is gone.
   static void Hang(int fd) {
     char byte[4096];
     while (::recv(fd, byte, sizeof byte, 0) > 0) {
@@ -263,7 +263,7 @@ class FakeEngine {
   std::list<Connection> connections_;
 };
 
-// An engine that gives `answer` to everything but the first question.
+// Gives `answer` to every request but /version.
 inline FakeEngine::Handler Always(FakeAnswer answer) {
   return [answer](const FakeRequest& request) {
     return request.path == "/version" ? FakeAnswer{.status = 0} : answer;

@@ -30,7 +30,7 @@ Status FrameDecoder::Feed(std::string_view bytes) {
       head_.clear();
       return Corrupt("the engine's stream of standard output and error has a damaged frame");
     }
-    // 0 is the echo of standard input.
+    // 0 is an echo of standard input; it counts as standard output.
     stream_ = byte(0) == kEngineError ? kStderr : std::max<int>(byte(0), 1);
     left_ = uint32_t{byte(4)} << 24 | uint32_t{byte(5)} << 16 | uint32_t{byte(6)} << 8 | byte(7);
     head_.clear();

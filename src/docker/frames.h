@@ -11,16 +11,15 @@
 
 namespace tenon::docker {
 
-// Takes the engine's multiplexed stream apart: frames of {stream, 0, 0, 0, size (big endian)} and
-// bytes. Pieces may be cut anywhere; bytes are handed over as they come, also of frames that are
-// not complete yet.
+// Splits the engine's multiplexed stream: frames of {stream, 0, 0, 0, size (big endian)} and bytes.
+// Its input may be cut anywhere. Bytes go to the sink as they come, before their frame is complete.
 class FrameDecoder {
  public:
   // stream: 1 standard output, 2 standard error.
   using Sink = std::function<void(int stream, std::string_view bytes)>;
   explicit FrameDecoder(Sink sink) : sink_(std::move(sink)) {}
 
-  // kCorrupt for a head that is none; nothing of the rest is taken.
+  // Fails with kCorrupt at a frame head that is not valid; the bytes after it are dropped.
   Status Feed(std::string_view bytes);
   // Whether the stream ended between frames.
   bool AtFrameEnd() const { return left_ == 0 && head_.empty(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as the engine's stream: the same output however they are cut (by the first byte), and
-// no more of it than came in.
+// Reads any bytes as the engine's stream. The output must be the same however the bytes are cut
+// (the first byte says how), and no longer than the input.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -12,7 +12,7 @@ struct ImageName {
   std::string version;     // a tag or "sha256:…"; "latest" when the name has neither
 };
 
-// "a", "a:1", "host:5000/a@sha256:…", "a:1@sha256:…" (where the digest counts).
+// Splits "a", "a:1", "host:5000/a@sha256:…", "a:1@sha256:…" (where the digest is the version).
 ImageName SplitImageName(std::string_view name);
 
 }  // namespace tenon::docker

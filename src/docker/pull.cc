@@ -20,8 +20,8 @@ struct Rule {
   std::string_view words;
   ErrorKind kind;
 };
-// The first that fits. Registries say "not found" and "denied" in one breath of images that are
-// private or not there; that is kDenied.
+// The first rule that fits counts. Of an image that is private or does not exist, registries say
+// both "not found" and "denied"; that is kDenied.
 constexpr Rule kRules[] = {
     {"unauthorized", ErrorKind::kDenied},
     {"denied", ErrorKind::kDenied},
@@ -54,7 +54,7 @@ Error RegistryError(std::string words, ErrorKind otherwise) {
   return {otherwise, std::move(words), {}};
 }
 
-// Puts the lines of all layers together.
+// Sums up the lines of all layers.
 class Progress {
  public:
   void Take(const json::Object& line) {
@@ -99,7 +99,7 @@ class Progress {
   PullProgress sum_;
 };
 
-// The stream of JSON lines, cut anywhere.
+// Reads the stream of JSON lines, whose pieces may be cut anywhere.
 class PullLines {
  public:
   explicit PullLines(const std::function<void(const PullProgress&)>& progress)
@@ -137,7 +137,8 @@ class PullLines {
   Progress sum_;
 };
 
-// The deadline and the user's wish to stop, watched while nothing comes.
+// Waits for the engine's next bytes. Fails when the engine is silent for too long or the caller
+// wants to stop.
 class Patience {
  public:
   Patience(int fd, const std::function<bool()>& stopped) : fd_(fd), stopped_(stopped) {}

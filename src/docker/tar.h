@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tar archives as the engine's archive calls want and give them: POSIX pax, files, folders,
-// symbolic links, in pieces.
+// Tar archives for the engine's archive calls: POSIX pax, with files, folders and links, read and
+// written in pieces.
 #ifndef TENON_DOCKER_TAR_H_
 #define TENON_DOCKER_TAR_H_
 
@@ -15,15 +15,16 @@
 
 namespace tenon::docker {
 
-// A folder's contents as an archive. Everything belongs to `uid`:`gid`; modes and times (in whole
-// seconds) stay; sockets, pipes and devices are left out. A prefix gets an entry of its own.
+// Packs a folder's contents. Every entry belongs to `uid`:`gid`. Modes and times (in whole seconds)
+// stay. Sockets, pipes and devices are left out. A prefix gets an entry of its own.
 class TarWriter {
  public:
-  // Names in the archive are `prefix` + path below `folder` (prefix "" or "azureml-run/"). The
-  // folder must not change meanwhile: a file that has become shorter is filled with zeros.
+  // Names in the archive are `prefix` + path below `folder`. `prefix` is "" or ends with a slash
+  // ("azureml-run/"). The folder must not change meanwhile: a file that has become shorter is
+  // filled with zeros.
   TarWriter(std::string folder, std::string prefix, uid_t uid, gid_t gid);
   ~TarWriter();
-  // The next piece; empty at the end.
+  // Returns the next piece, an empty one at the end.
   Result<std::string> Next();
 
  private:
@@ -31,13 +32,13 @@ class TarWriter {
   std::unique_ptr<State> state_;
 };
 
-// Unpacks an archive below a folder. Names from outside are never trusted: absolute ones, `..` and
-// ways through symbolic links are kDenied. Owners in the archive are ignored, devices and pipes
-// skipped; what is there under a file's name is replaced. After a failure every call fails.
+// Unpacks an archive below a folder. Does not trust the names in it: absolute names, `..` and paths
+// through symbolic links are kDenied. Ignores owners, skips devices and pipes, and replaces a file
+// or link of the same name. After a failure every call fails.
 class TarExtractor {
  public:
-  // `strip`: this many leading parts of each name are dropped ("outputs/a" → "a"), and entries that
-  // have no more than those.
+  // `strip`: how many leading parts of each name are dropped (with 1: "outputs/a" → "a"). Entries
+  // with no further parts are skipped.
   TarExtractor(std::string folder, int strip);
   ~TarExtractor();
   Status Feed(std::string_view bytes);

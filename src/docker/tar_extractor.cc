@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The archive comes from a container whose processes may have written anything. Every name is taken
-// apart and walked from the folder's own descriptor, one part at a time, without following links;
-// what is there already under a name is removed and made anew, never written through.
+// The archive comes from a container whose processes may have written anything. Every name is split
+// and walked from the folder's own descriptor, one part at a time, without following links. A file
+// or link that exists under a name is removed and made anew, never written through.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -27,7 +27,8 @@ using Parts = std::vector<std::string>;
 bool HasNoData(char type) { return type >= '1' && type <= '6'; }
 bool IsSpecial(char type) { return type == 'x' || type == 'g' || type == 'L' || type == 'K'; }
 
-// Without the stripped ones. kDenied for a name that leads out.
+// Splits a name and drops its first `strip` parts. Fails with kDenied when the name leads out of
+// the folder.
 Result<Parts> SplitName(const std::string& name, int strip) {
   if (name.starts_with('/') || name.find('\0') != std::string::npos) {
     return Denied("the archive holds the name \"" + ForTerminal(name) +
@@ -70,9 +71,9 @@ struct TarExtractor::State {
   std::optional<Error> failed;
 
   std::string head;  // a head that is not complete yet
-  TarEntry entry;    // whose data is being read
+  TarEntry entry;    // the entry whose data is being read
   uint64_t data_left = 0, pad_left = 0;
-  std::string special;  // the data of an entry that speaks of the next one
+  std::string special;  // the data of an entry that describes the next one
   std::string pax, long_name, long_link;
   int zero_blocks = 0;
   bool in_entry = false;
@@ -126,7 +127,7 @@ Result<UniqueFd> TarExtractor::State::OpenFolder(const Parts& parts, bool make) 
   return dir;
 }
 
-// The folder that `parts` lies in; belongs to this object until the next call.
+// The descriptor of the folder that `parts` lies in, valid until the next call.
 Result<int> TarExtractor::State::Parent(const Parts& parts, bool make) {
   const Parts above(parts.begin(), parts.end() - 1);
   if (!parent.valid() || parent_parts != above) {
@@ -150,7 +151,7 @@ Status TarExtractor::State::MakeFolder(const Parts& parts) {
     return WayError(entry.name, errno);
   }
   TENON_TRY(const UniqueFd made, OpenFolder(parts, false));
-  // It must take its contents; the mode of the archive comes last.
+  // The folder must be writable for its contents. Finish() sets the mode in the archive.
   (void)::fchmod(made.get(), kUnfinished);
   folders[parts] = {entry.mode & 0777, entry.mtime};
   return {};
@@ -195,7 +196,7 @@ Status TarExtractor::State::MakeHardLink(const Parts& parts) {
 
 Status TarExtractor::State::Make() {
   TENON_TRY(const Parts parts, SplitName(entry.name, strip));
-  if (parts.empty()) return {};  // the folder itself, or above what is wanted
+  if (parts.empty()) return {};  // the folder itself, or a name that is stripped whole
   switch (entry.type) {
     case '5':
       return MakeFolder(parts);
@@ -209,7 +210,7 @@ Status TarExtractor::State::Make() {
       return MakeSymlink(parts);
     case 'S':
       return Invalid("the tar archive holds a sparse file, which can't be unpacked");
-    default:  // devices, pipes and inventions of others
+    default:  // devices, pipes and unknown types
       return {};
   }
 }
@@ -290,7 +291,7 @@ Status TarExtractor::State::Take(std::string_view* input) {
     TENON_TRY_VOID(in_entry ? TakeData(input) : TakeHead(input));
     if (in_entry && data_left == 0 && pad_left == 0) TENON_TRY_VOID(EndEntry());
   }
-  return {};  // what follows two empty blocks is filling
+  return {};  // what follows two empty blocks is padding
 }
 
 Status TarExtractor::Feed(std::string_view bytes) {
@@ -302,7 +303,7 @@ Status TarExtractor::Feed(std::string_view bytes) {
 
 Status TarExtractor::Finish() {
   if (state_->failed) return *state_->failed;
-  // Without an empty block at the end more entries may have been meant to come.
+  // Without an empty block at the end, entries may be missing.
   if (state_->zero_blocks == 0 || state_->in_entry) {
     state_->failed = Corrupt("the tar archive is cut");
     return *state_->failed;

@@ -32,7 +32,7 @@ void PutText(std::string* block, Field field, std::string_view text) {
   block->replace(field.at, std::min(text.size(), field.size), text.substr(0, field.size));
 }
 
-// Both ways of adding up: bytes are unsigned by the standard and signed in some old archives.
+// The sum of the bytes as unsigned, which is the standard, and as signed, as in some old archives.
 std::pair<int64_t, int64_t> Checksums(std::string_view block) {
   int64_t as_unsigned = 0, as_signed = 0;
   for (size_t i = 0; i < kTarBlock; ++i) {
@@ -60,7 +60,7 @@ std::string PrintBlock(const TarEntry& entry) {
   return block;
 }
 
-// "30 path=…\n": the number counts itself.
+// "30 path=…\n": the number is the length of the record with the number itself.
 std::string PaxRecord(std::string_view key, std::string_view value) {
   const size_t rest = key.size() + value.size() + 3;
   size_t length = rest;
@@ -86,7 +86,7 @@ Result<uint64_t> Number(std::string_view block, Field field) {
     }
     return value;
   }
-  if (static_cast<unsigned char>(text[0]) & 0x80) return uint64_t{0};  // a negative one: a time
+  if (static_cast<unsigned char>(text[0]) & 0x80) return uint64_t{0};  // a time before 1970
   size_t i = 0;
   while (i < text.size() && text[i] == ' ') ++i;
   for (; i < text.size() && text[i] != '\0' && text[i] != ' '; ++i) {

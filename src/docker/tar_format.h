@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 512 bytes before each member of a tar archive. For this folder.
+// The head of a tar entry: the 512 bytes before its data. For this folder.
 #ifndef TENON_DOCKER_TAR_FORMAT_H_
 #define TENON_DOCKER_TAR_FORMAT_H_
 
@@ -23,15 +23,16 @@ struct TarEntry {
   int64_t mtime = 0;  // seconds since 1970
 };
 
-// One head, with a pax head before it for what does not fit into it. Times before 1970 become 1970.
+// Prints the head of an entry, with a pax head before it for values that do not fit. Times before
+// 1970 become 1970.
 std::string PrintTarHead(const TarEntry& entry);
-// 512 bytes. kCorrupt when the checksum or a number is wrong.
+// Parses a head of 512 bytes. Fails with kCorrupt when the checksum or a number is wrong.
 Result<TarEntry> ParseTarHead(std::string_view block);
-// The "N key=value\n" records of a pax head, put into `entry`; keys that mean nothing here are
-// skipped. kInvalid for sparse files, which are not unpacked.
+// Puts the "N key=value\n" records of a pax head into `entry` and skips unknown keys. Fails with
+// kCorrupt for a damaged record, with kInvalid for sparse files, which are not unpacked.
 Status ApplyPax(std::string_view records, TarEntry* entry);
 
-// Bytes that fill up the last block of `size` bytes.
+// How many bytes fill up the last block of an entry of `size` bytes.
 inline size_t TarPadding(uint64_t size) {
   return static_cast<size_t>((kTarBlock - size % kTarBlock) % kTarBlock);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as an archive, with the checksums put right so that what lies behind them is reached.
-// Nothing outside the folder may change; what was unpacked can be packed again. The first byte says
-// how the bytes are cut and how much of each name is dropped.
+// Unpacks any bytes as an archive. Checksums are repaired first, so that the code behind that check
+// is reached. Nothing outside the folder may change; what was unpacked can be packed again. The
+// first byte says how the bytes are cut and how much of each name is dropped.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 using tenon::docker::kTarBlock;
 
-// At the places where heads would be if every entry had the size that it says.
+// Repairs the checksum of every head: heads lie where the sizes of the entries before them say.
 void RepairChecksums(std::string* bytes) {
   for (size_t at = 0; at + kTarBlock <= bytes->size();) {
     const std::string_view block = std::string_view(*bytes).substr(at, kTarBlock);

@@ -216,7 +216,7 @@ TEST(TarTest, WhatALinkPointsToIsNeverWrittenTo) {
   TempFolder outer;
   ASSERT_TRUE(MakeDirs(outer / "in").ok());
   Put(outer / "victim", "untouched", 0604);
-  // A symbolic link of the archive's own, one that was there, and a hard link that was there.
+  // A symbolic link in the archive ("f"), a symbolic and a hard link that exist already.
   ASSERT_EQ(::symlink("../victim", (outer / "in/there").c_str()), 0);
   ASSERT_EQ(::link((outer / "victim").c_str(), (outer / "in/same").c_str()), 0);
   const std::string archive = Made()

@@ -18,7 +18,8 @@ constexpr size_t kPieceSize = 256 << 10;
 
 }  // namespace
 
-// A walk that can be stopped anywhere: folders still to be listed and names still to be written.
+// A walk of the folder that can pause after each piece: folders still to be listed and names still
+// to be written.
 struct TarWriter::State {
   std::string folder, prefix;
   uid_t uid = 0;
@@ -61,7 +62,7 @@ void TarWriter::State::WriteHead(char type, const std::string& path, const struc
   *out += PrintTarHead(entry);
 }
 
-// In the order of names, the same every time.
+// Adds the names in a folder in their order, which is the same every time.
 Status TarWriter::State::PushChildren(const std::string& path) {
   TENON_TRY(std::vector<std::string> names,
             ListDir(path.empty() ? folder : JoinPath(folder, path)));

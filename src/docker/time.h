@@ -8,8 +8,8 @@
 
 namespace tenon::docker {
 
-// "2024-01-02T03:04:05.123456789Z", "…+01:00" → microseconds since 1970; nothing for other text and
-// for times before 1970 (an engine's way of saying "never").
+// "2024-01-02T03:04:05.123456789Z", "…+01:00" → microseconds since 1970. nullopt for other text and
+// for times before 1970, with which an engine says "never".
 std::optional<int64_t> ParseTime(const std::string& text);
 
 }  // namespace tenon::docker

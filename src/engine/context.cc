@@ -20,7 +20,7 @@ namespace tenon::engine {
 
 Result<history::HistoryStore*> Context::History() {
   if (!history_store) {
-    // Looking at a home that is not there makes none: it is empty.
+    // A home that does not exist is empty. Looking at it must not make it.
     if (!Exists(home.root())) {
       history_store = history::MakeMemoryStore();
     } else {
@@ -61,14 +61,15 @@ Result<snapshot::ObjectStore*> Context::Objects() {
 Result<std::string> Context::ClientId() {
   constexpr const char* kNewId = "remove what lies there; the next command makes a new id";
   if (!client_id.empty()) return client_id;
-  // A power cut may have taken it back, or its contents; then this is another client, no worse.
+  // A power cut may have taken the file or its contents back. A new id then makes this another
+  // client, which does no harm.
   const auto is_lost = [](const Result<std::string>& read) {
     if (!read.ok()) return read.error().kind == ErrorKind::kNotFound;
     return Trim(*read).find_first_not_of('\0') == std::string_view::npos;
   };
   auto read = ReadFile(home.client_id(), 256);
   if (is_lost(read)) {
-    // Two first submits at once: the lock lets one make the id, the other reads it.
+    // When two first submits run at once, one makes the id under the lock and the other reads it.
     TENON_TRY(auto lock, FileLock::Take(home.client_id() + ".lock", true));
     read = ReadFile(home.client_id(), 256);
     if (is_lost(read)) {
@@ -114,7 +115,7 @@ Status EnsureHome(const run::Home& home) {
   KeepHomePrivate(home.root());
   TENON_TRY_VOID(MakeDirs(home.runs(), 0700));
   if (there) return {};
-  // A run is waited for with the names of its own folder and of that in runs/; not with these.
+  // Making a run syncs the names of its own folder and of its entry in runs/, but not these names.
   TENON_TRY(const UniqueFd fd, OpenFile(home.runs(), O_RDONLY | O_DIRECTORY));
   if (NamesFollowFsync(fd.get())) return {};
   TENON_TRY_VOID(FsyncDir(home.root()));

@@ -130,7 +130,7 @@ TEST_F(EngineTest, HistoryThatFailsDoesNotStopASubmit) {
   ASSERT_TRUE(MakeDirs(temp_ / "home/numbers").ok());
   Write("ignored", "");
   SubmitRequest request = Request();
-  // The counter exists, so that the number does not depend on the index.
+  // The first submit makes the counter, so that the next number does not depend on the index.
   context_.history_store = nullptr;
   MustSubmit(Request());
   context_.history_store = std::make_unique<history::FailingStore>();

@@ -6,7 +6,7 @@
 
 namespace tenon::engine {
 
-// A home that is there and open to others is the user's alone from now on. One look, else.
+// Takes the access of other users to an existing home away. Costs one look when they have none.
 void KeepHomePrivate(const std::string& home);
 
 }  // namespace tenon::engine

@@ -11,23 +11,23 @@
 
 namespace tenon::engine {
 
-// What a watcher of a run is told, in the order it happened. Drawing is up to the implementation:
-// terminal, JSON lines, live stream. All calls come from the thread that called the engine; none
-// may block for long. Everything has an empty default, so an implementation names only what it
-// shows.
+// Hears what happens in a run, in order. How it is drawn is up to the implementation: terminal,
+// JSON lines, live stream. The engine calls it on the thread that called the engine; no call may
+// block for long. Every function does nothing by default, so an implementation overrides only what
+// it shows.
 class Reporter {
  public:
   virtual ~Reporter() = default;
 
-  // Where what is being told comes from: a record of a segment, or, with an empty segment, from
-  // this process and no journal.
+  // Where the current call comes from: a record of a segment. With an empty `segment` it comes from
+  // this process and is in no journal.
   struct Origin {
     std::string_view segment;
-    uint64_t record = 0;  // 0: damage between two of them
+    uint64_t record = 0;  // 0: damage between two records
     int64_t time_us = 0;
   };
   const Origin& origin() const { return origin_; }
-  // While it lives, what is told comes from there.
+  // While this object lives, origin() returns the given origin.
   class From {
    public:
     From(Reporter& reporter, const Origin& origin) : reporter_(reporter) {
@@ -44,7 +44,7 @@ class Reporter {
   virtual void OnRunId(const std::string& /*run_id*/) {}
   virtual void OnStep(const run::Step& /*step*/) {}
   virtual void OnNotice(const run::Notice& /*notice*/) {}
-  // Why nothing new comes, found while waiting; it is in no journal.
+  // Explains why nothing new comes. Found while waiting, so it is in no journal.
   virtual void OnStuck(const run::Notice& notice) { OnNotice(notice); }
   virtual void OnState(run::State /*state*/, const std::string& /*reason*/) {}
   virtual void OnOutput(run::Stream /*stream*/, std::string_view /*bytes*/, int64_t /*time_us*/) {}
@@ -53,12 +53,12 @@ class Reporter {
   virtual void OnGap(const run::Gap& /*gap*/) {}
   virtual void OnHole(uint64_t /*bytes*/) {}
   virtual void OnEnd(const run::End& /*end*/) {}
-  // The link to the run's machine: silent for that long (the run goes on there), there again (empty
-  // text, 0), or lost while something was sent or fetched (0 and why). `why` is for people; empty
-  // while it is only silent.
+  // The link to the run's machine. Silent: nothing came for `silent_us`, `why` is empty; the run
+  // goes on. Back again: 0 and an empty `why`. Lost: `why` is the reason, for people; `silent_us`
+  // says since when nothing came, 0 if that is not known.
   virtual void OnLink(int64_t /*silent_us*/, const std::string& /*why*/) {}
-  // Long work of ours: `what` is stable for one piece of work; total 0: not known. Calls are
-  // frequent; show one only when the work has lasted half a second.
+  // Progress of long work in this process. `what` stays the same for one piece of work; `total` 0:
+  // not known. Calls are frequent: show one only when the work has lasted half a second.
   virtual void OnProgress(std::string_view /*what*/, uint64_t /*done*/, uint64_t /*total*/) {}
 
  protected:
@@ -68,7 +68,7 @@ class Reporter {
   Origin origin_;
 };
 
-// Passes everything on to another one; for those who want to see some of it on its way.
+// Passes every call on to another reporter. A subclass overrides the calls it wants to see.
 class PassingReporter : public Reporter {
  public:
   // `to` must outlive this object.

@@ -10,7 +10,8 @@
 namespace tenon::environment {
 namespace {
 
-// Where solvers tell a whole story, up to the next empty line: all items in it are to blame.
+// Phrases that begin a solver's explanation. It goes on to the next empty line, and every item that
+// it names is to blame.
 constexpr std::string_view kStories[] = {
     "no solution found when resolving",
     "cannot solve the request because of",
@@ -20,7 +21,7 @@ constexpr std::string_view kStories[] = {
     "packagesnotfounderror",
 };
 
-// Where tools say what is wrong in one line, most telling first.
+// Phrases of single lines that say what is wrong, the most telling first.
 constexpr std::string_view kBlaming[] = {
     "no matching distribution found for",
     "could not find a version that satisfies",
@@ -51,11 +52,11 @@ constexpr std::string_view kBlaming[] = {
     "error:",
 };
 
-// What pip says before it begins with a package; the last such line is all it tells when a build
-// fails.
+// pip prints these when it begins with a package. When a build fails, the last such line is all
+// that names the package.
 constexpr std::string_view kBeginning[] = {"collecting ", "building ", "processing "};
 
-// Lines that say nothing about a failure.
+// Lines that begin with these say nothing about a failure.
 constexpr std::string_view kNoise[] = {"Using Python ",  "Looking in ",  "Collecting ",
                                        "  Downloading ", "Downloading ", " Downloaded ",
                                        "Resolved ",      "Prepared ",    "  Using cached ",
@@ -136,7 +137,8 @@ constexpr Symptom kSymptoms[] = {
     {"packagesnotfounderror", ErrorKind::kInvalid, kMissing},
 };
 
-// Colours and cursor movements; what stood before a lone carriage return was drawn over.
+// Returns a line without colours and cursor movements, and without the text before a lone carriage
+// return, which was drawn over.
 std::string PlainLine(std::string_view line) {
   while (line.ends_with('\r')) line.remove_suffix(1);
   if (size_t drawn = line.rfind('\r'); drawn != std::string_view::npos)
@@ -169,7 +171,7 @@ bool IsWordCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-// Whether `name` (normalised) stands as a word of its own in a normalised line.
+// Whether the normalised `name` is a whole word of a normalised line.
 bool HasName(std::string_view line, std::string_view name) {
   if (name.empty()) return false;
   for (size_t at = 0; (at = line.find(name, at)) != std::string_view::npos; ++at) {
@@ -242,7 +244,7 @@ std::vector<run::Package> InStories(const std::vector<run::Package>& items,
     for (size_t i = 0; i < lines.size(); ++i) {
       if (ToLower(lines[i]).find(words) == std::string::npos) continue;
       AddNew(found, ItemsIn(items, lines[i]));
-      // Conda leaves a line empty before its list.
+      // Conda prints an empty line before its list.
       for (size_t j = i + 1; j < lines.size() && (!lines[j].empty() || found.empty()); ++j) {
         AddNew(found, ItemsIn(items, lines[j]));
       }
@@ -298,7 +300,7 @@ std::vector<run::Package> FindBlamed(const std::vector<run::Package>& items,
     for (size_t i = 0; i < lines.size(); ++i) {
       if (ToLower(lines[i]).find(words) == std::string::npos) continue;
       auto found = ItemsIn(items, lines[i]);
-      // The name may stand below: uv quotes the line it could not read.
+      // The name may be on a later line: uv quotes the line that it could not read.
       for (size_t j = i + 1; found.empty() && j < lines.size() && j < i + 4; ++j) {
         found = ItemsIn(items, lines[j]);
       }
@@ -332,7 +334,7 @@ std::string LastWords(std::string_view output, size_t limit) {
   }
   while (!kept.empty() && kept.back().empty()) kept.pop_back();
   if (kept.size() <= limit) return Join(kept, "\n");
-  // The line that says what failed may be far above the story of how.
+  // The line that says what failed may be far above the details.
   auto end = kept.end() - static_cast<ptrdiff_t>(limit);
   auto head = std::find_if(kept.begin(), end, IsHeadOfError);
   std::vector<std::string> last(end, kept.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On words that real tools have said (tests/data/tools).
+// Tests with the output of real tools (tests/data/tools).
 #include "environment/explain.h"
 
 #include <gtest/gtest.h>

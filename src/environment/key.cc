@@ -25,7 +25,8 @@ bool IsAddressOrPath(std::string_view text) {
          text.starts_with('-');
 }
 
-// Blanks gone but those inside quotes and around words ("and", "or", "in" of markers) kept as one.
+// Removes blanks, except inside quotes. Blanks between two words become one blank ("and", "or",
+// "in" of markers).
 std::string SqueezeBlanks(std::string_view text) {
   std::string out;
   char quote = 0;
@@ -98,7 +99,8 @@ std::string NormaliseConda(std::string_view text) {
   if (trimmed.find("://") != std::string_view::npos) return std::string(trimmed);
   size_t end = 0;
   while (end < trimmed.size() && (IsNameCharacter(trimmed[end]) || trimmed[end] == ':')) ++end;
-  // "numpy 1.12" and "numpy=1.12" are not the same to conda, so a blank before a number stays.
+  // To conda, "numpy 1.12" and "numpy=1.12" are not the same. So a blank before a version is kept,
+  // as "@".
   std::string name = ToLower(trimmed.substr(0, end));
   return name + SqueezeBlanks((end < trimmed.size() && trimmed[end] == ' ' &&
                                IsNameCharacter(Trim(trimmed.substr(end))[0]))
@@ -116,7 +118,7 @@ std::string EnvironmentKey(const run::Packages& packages, const std::string& bas
   form["python"] = WithoutBlanks(packages.python);
   form["channels"] = Texts(packages.channels);
   form["conda"] = Sorted(packages.conda, NormaliseConda);
-  // What stands in for them where no channel answers.
+  // The packages that PyPI provides instead when no channel answers.
   if (!packages.conda.empty()) {
     std::vector<std::string> names;
     for (const run::Package& package : packages.conda) names.push_back(package.pypi);

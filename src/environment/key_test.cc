@@ -70,7 +70,7 @@ TEST(EnvironmentKeyTest, WhatHasMeaningChangesIt) {
       [](auto& p) { p.files[0].hash = "cd"; },
       [](auto& p) { p.files[0].path = "wheels/y.whl"; },
       [](auto& p) { p.format = "uv-lock"; },
-      // The same words in the other part are another thing.
+      // The same text as a pip item is another package.
       [](auto& p) { p.pip.push_back(p.conda[1]); },
       [](auto& p) { p.pip.push_back(p.conda[1]), p.conda.pop_back(); },
   };

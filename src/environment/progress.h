@@ -14,15 +14,15 @@ namespace tenon::environment {
 struct ProgressPoint {
   std::string detail;  // "downloading scikit-learn"
   uint64_t done = 0;   // bytes
-  uint64_t total = 0;  // of what was announced so far; 0: not known
+  uint64_t total = 0;  // what the tool has announced so far; 0: not known
 };
 
-// Reads what uv, pip and our conda helper print and makes numbers of it. Feed it the bytes as they
-// come.
+// Reads the output of uv, pip and our conda helper and turns it into numbers.
 class ToolProgress {
  public:
+  // Takes the next bytes of the output. Returns the progress that the complete lines in them tell.
   std::vector<ProgressPoint> Feed(std::string_view bytes);
-  // For people, when the tool has ended: "12 packages, 45.1 MB downloaded"; "" when it told
+  // For people, after the tool has ended: "12 packages, 45.1 MB downloaded"; "" when the tool told
   // nothing.
   std::string Summary() const;
 
@@ -31,13 +31,13 @@ class ToolProgress {
   void StartDownload(std::string_view rest);
 
   std::string partial_;
-  std::map<std::string, uint64_t> downloads_;  // under way: name → bytes
+  std::map<std::string, uint64_t> downloads_;  // not ended yet: name → bytes
   uint64_t done_ = 0;
   uint64_t total_ = 0;
   uint64_t installed_ = 0;
 };
 
-// "15.9MiB", "18.3 MB", "812kB" → bytes; nullopt when it is no size.
+// "15.9MiB", "18.3 MB", "812kB" → bytes; nullopt when the text is no size.
 std::optional<uint64_t> ParseSize(std::string_view text);
 
 }  // namespace tenon::environment

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conda packages taken from PyPI, for when no channel can be reached.
+// Takes conda packages from PyPI when no channel can be reached.
 #ifndef TENON_ENVIRONMENT_PYPI_NAMES_H_
 #define TENON_ENVIRONMENT_PYPI_NAMES_H_
 
@@ -11,9 +11,10 @@
 
 namespace tenon::environment {
 
-// "numpy=1.12" → "numpy==1.12.*", "pytorch>=1" → "torch>=1", by the name that the item brings along
-// (run/pypi_names.h). kNotFound: it brings none, so that a package of its name on PyPI may be
-// anything; kInvalid: the text is not understood.
+// "numpy=1.12" → "numpy==1.12.*", "pytorch>=1" → "torch>=1". Uses the PyPI name in the item
+// (run/pypi_names.h). Fails with kNotFound when the item has none, because a package of the same
+// name on PyPI may be another project. Fails with kInvalid when the text cannot be written as a
+// requirement for PyPI.
 Result<std::string> PypiRequirement(const run::Package& item);
 
 // The package's name in a conda item: "conda-forge::NumPy=1.12=py36_0" → "numpy".

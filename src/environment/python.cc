@@ -99,7 +99,7 @@ Result<PythonConstraint> PythonConstraint::Parse(std::string_view text) {
     for (const std::string& part : Split(alternative, ',')) {
       TENON_TRY_VOID(ParseClause(part, clauses));
     }
-    if (clauses.empty()) return PythonConstraint();  // one alternative is anything
+    if (clauses.empty()) return PythonConstraint();  // one alternative allows every version
     constraint.any_of_.push_back(std::move(clauses));
   }
   return constraint;

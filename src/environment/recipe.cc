@@ -13,10 +13,11 @@
 namespace tenon::environment {
 namespace {
 
-// What uv can fetch: builds of older ones were never made.
+// uv can fetch no older Python: nobody made such builds.
 constexpr PythonVersion kOldestManaged{3, 8, 0};
-// What uv can install into.
+// Later versions have no pkg_resources.
 constexpr const char* kLastWithPkgResources = "setuptools<81";
+// uv can install into no older Python.
 constexpr PythonVersion kOldestForUv{3, 6, 0};
 
 class RecipeMaker {
@@ -70,13 +71,14 @@ class RecipeMaker {
   }
 
   static Environment UvEnvironment(const std::string& cache, const char* downloads) {
-    // Copies: a hard link into the cache would let a script damage every later environment.
+    // Copies, not hard links: through a hard link a script could damage the cache and every later
+    // environment.
     return {{"UV_LINK_MODE", "copy"},
             {"UV_CACHE_DIR", cache + "/uv"},
             {"UV_PYTHON_DOWNLOADS", downloads}};
   }
 
-  // --- an interpreter that is there, or one that uv fetches
+  // --- an installed interpreter, or one that uv fetches
 
   Status VirtualEnvironment() {
     const Interpreter* interpreter = ChoosePython(found_.interpreters, constraint_);
@@ -118,7 +120,7 @@ class RecipeMaker {
   bool CanManage() const {
     if (found_.uv.empty() || found_.no_managed_python) return false;
     if (!constraint_.AsPep440()) return false;
-    // Some version from the oldest on must match, else asking costs time for nothing.
+    // Some version that uv can fetch must match. Otherwise asking uv only costs time.
     for (int minor = kOldestManaged.minor; minor < 30; ++minor) {
       for (int micro = 0; micro < 40; ++micro) {
         if (constraint_.Matches({3, minor, micro})) return true;
@@ -182,7 +184,7 @@ class RecipeMaker {
     for (const run::Package& package : packages_.conda) {
       specs.emplace_back(Trim(package.text));
     }
-    // uv installs into a prefix from outside; without it, pip has to be inside.
+    // uv installs into a prefix from outside. Without uv, the prefix must contain pip.
     bool has_pip =
         std::any_of(packages_.conda.begin(), packages_.conda.end(),
                     [](const auto& package) { return CondaName(package.text) == "pip"; });
@@ -271,7 +273,7 @@ class RecipeMaker {
     return places_.project + "/" + std::string(text);
   }
 
-  // uv reads most option lines; these it wants on the command line.
+  // uv reads most option lines from the file, but wants these on the command line.
   void UvOptions(std::vector<std::string>& argv, std::string& lines) const {
     for (const run::Package& option : packages_.pip_options) {
       std::string_view text = Trim(option.text);
@@ -290,7 +292,8 @@ class RecipeMaker {
     }
   }
 
-  // A folder of wheels or a list of versions inside the project is found from anywhere.
+  // Puts the project's folder before the path of a wheel folder or a constraints file in the
+  // project: the tool runs elsewhere.
   std::string OptionLine(std::string_view text) const {
     for (std::string_view word : {"--find-links", "-f", "--constraint", "-c"}) {
       if (!text.starts_with(word)) continue;
@@ -318,7 +321,7 @@ class RecipeMaker {
       UvOptions(argv, lines);
       RecipeStep& step = Add("pip packages", Tool::kUv, std::move(argv));
       step.env = UvEnvironment(places_.cache, "never");
-      // As pip does it, for which these files were written: the best of all indexes.
+      // pip takes the best version of all indexes, and these files were written for pip.
       step.env["UV_INDEX_STRATEGY"] = "unsafe-best-match";
       step.files.emplace_back(path, lines + items);
       return;
@@ -335,8 +338,9 @@ class RecipeMaker {
     step.files.emplace_back(path, lines + items);
   }
 
-  // With conda a Python has these, and packages of its time import them without saying so. Index
-  // and options are those of the step before; one that does not have them is no reason to stop.
+  // Installs pip and setuptools. A Python of conda has them, and older packages import them without
+  // asking for them. Uses the index and options of the step before. An index that lacks them is no
+  // reason to stop.
   void PipItself() {
     std::vector<std::string> argv = recipe_.steps.back().argv;
     Environment env = recipe_.steps.back().env;
@@ -364,7 +368,7 @@ class RecipeMaker {
   Status Pypi() {
     TENON_TRY_VOID(CondaFromPypi());
     TENON_TRY_VOID(VirtualEnvironment());
-    // Python came from a channel: that recipe has its pip lines already, or waits for py-rattler.
+    // If Python came from a channel, the recipe has its pip lines already, or waits for py-rattler.
     bool from_channel = !recipe_.steps.empty() && recipe_.steps[0].name == "conda packages";
     if (from_channel || recipe_.wants_rattler) return {};
     Pip();
@@ -413,7 +417,8 @@ class RecipeMaker {
             name);
   }
 
-  // A package in both parts: the pip line, which would have been installed over the other.
+  // Whether the pip part has this package too. Then the pip line wins: with conda, pip would have
+  // installed it over the conda package.
   bool AskedOfPip(const std::string& name) const {
     std::string normal = NormaliseName(name);
     return std::any_of(packages_.pip.begin(), packages_.pip.end(),
@@ -460,7 +465,7 @@ class RecipeMaker {
   PythonConstraint constraint_;
   Recipe recipe_;
   bool uses_uv_ = false;
-  std::string outer_python_;  // whose pip installs into an environment that has none
+  std::string outer_python_;  // its pip installs into an environment that has no pip
 };
 
 }  // namespace

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands that make an environment from what a project asks for and what a machine has. Pure:
-// whoever carries a recipe out learns more (no channel answers, no such Python to download), says
-// so in Found, and asks again.
+// The commands that make an environment from what a project asks for and what a machine has. Pure,
+// without I/O. The caller carries a recipe out. If it learns something on the way (no channel
+// answers, no such Python to download), it sets that in Found and asks for another recipe.
 //
-//   only Python and pip lines: an interpreter that matches, a virtual environment, pip lines by uv
-//     (else by pip). None matches: uv fetches one, else it comes from a conda channel.
+//   only Python and pip lines: a virtual environment from an interpreter that matches, pip lines by
+//     uv (else by pip). If none matches, uv fetches one; else it comes from a conda channel.
 //   conda packages: micromamba, mamba or conda, else py-rattler; then pip lines into that prefix.
-//     No channel answers: what is known to be the same project on PyPI is taken from there, with a
-//     notice; anything else is an error with its line.
-//   a lock file of uv's: uv sync.
+//     If no channel answers, packages that are known to be the same project on PyPI are taken from
+//     PyPI, with a notice. Any other package is an error that names its line.
+//   a lock file of uv: uv sync.
 #ifndef TENON_ENVIRONMENT_RECIPE_H_
 #define TENON_ENVIRONMENT_RECIPE_H_
 
@@ -24,22 +24,22 @@
 
 namespace tenon::environment {
 
-// What there is to work with, where the recipe will be carried out.
+// What the machine or container has where the recipe will be carried out.
 struct Found {
   std::vector<Interpreter> interpreters;  // in the order of PATH
-  bool python_is_named = false;           // the user named the one interpreter that counts
-  std::string uv;                         // "" = none
-  std::string conda_tool;                 // path of micromamba, mamba or conda
-  std::string rattler_python;             // an interpreter that has py-rattler
-  std::string rattler_script;             // our program for it
-  bool no_rattler = false;                // it cannot be had here
-  bool no_managed_python = false;         // uv could not fetch the Python that is asked for
-  bool no_channel = false;                // no channel answers
+  bool python_is_named = false;    // the user named the interpreter; it is the only one listed
+  std::string uv;                  // "" = none
+  std::string conda_tool;          // path of micromamba, mamba or conda
+  std::string rattler_python;      // an interpreter that has py-rattler
+  std::string rattler_script;      // our program for it
+  bool no_rattler = false;         // py-rattler cannot be had
+  bool no_managed_python = false;  // uv could not fetch the Python that the project asks for
+  bool no_channel = false;         // no channel answers
 };
 
 struct Places {
   std::string prefix;
-  std::string final_prefix;  // where it will lie when it is used; "" = where it is
+  std::string final_prefix;  // the prefix at the time of use; "" = `prefix`. If set, no pip step
   std::string cache;
   std::string scratch;
   std::string project;
@@ -48,40 +48,45 @@ struct Places {
 
 enum class Tool { kUv, kPip, kVenv, kConda, kRattler, kCopy };
 
-// What a failure of a step means beyond itself.
+// What to do when a step fails: stop; or set Found::no_managed_python, or Found::no_channel if the
+// tool's output says so, and ask again; or go on.
 enum class IfFails { kStop, kNoManagedPython, kMayBeNoChannel, kGoOn };
 
 struct RecipeStep {
   std::string name;  // "pip packages"
   Tool tool = Tool::kUv;
   IfFails if_fails = IfFails::kStop;
-  std::vector<std::string> argv;                            // empty for kCopy: staged → prefix
-  Environment env;                                          // on top of the build's
-  std::vector<std::pair<std::string, std::string>> files;   // path, bytes: written first
-  std::vector<std::pair<std::string, std::string>> copies;  // from, to: files
+  std::vector<std::string> argv;  // empty for kCopy, which copies `staged` to `prefix`
+  Environment env;                // added to the build's variables
+  std::vector<std::pair<std::string, std::string>> files;   // path, bytes: to be written before
+  std::vector<std::pair<std::string, std::string>> copies;  // from, to: files to copy before
 };
 
 struct Recipe {
-  // Set: py-rattler is needed; get it, or say no_rattler, and ask again. There are no steps then.
+  // If set, the recipe has no steps: the caller gets py-rattler, or sets Found::no_rattler, and
+  // asks again.
   bool wants_rattler = false;
   std::vector<RecipeStep> steps;
-  std::string python;  // path of the interpreter that will be there
+  std::string python;  // path of the interpreter in the finished environment
   std::vector<run::Notice> notices;
-  // What pip lines are really installed: `pip` of the file, and conda items taken from PyPI.
+  // The pip lines that are really installed: those of the file, and conda items taken from PyPI.
   std::vector<run::Package> pip;
 };
 
-// kInvalid, kNotFound: it can't be done; the message begins with the line of the file.
+// Fails with kInvalid or kNotFound when no recipe is possible. The message begins with the line of
+// the file.
 Result<Recipe> MakeRecipe(const run::Packages& packages, const Found& found, const Places& places);
 
-// The conda part alone. With no_channel set: kUnavailable.
+// Like MakeRecipe(), for the conda packages alone. Fails with kUnavailable if `found.no_channel` is
+// set.
 Result<Recipe> MakeCondaRecipe(const run::Packages& packages, const Found& found,
                                const Places& places);
 
-// Channels as addresses or names a tool understands, in order; conda-forge when none is named.
+// The channels in order, as addresses or names that a tool understands; conda-forge when the
+// file names none.
 std::vector<std::string> Channels(const run::Packages& packages);
 
-// "aml_config/conda_dependencies.yml:7: ", or "" when nobody knows.
+// "aml_config/conda_dependencies.yml:7: " for messages, or "" when `where` is empty.
 std::string Where(const std::string& where);
 
 }  // namespace tenon::environment

@@ -153,7 +153,7 @@ TEST_F(RecipeTest, CondaPackagesByTheToolThatIsThere) {
   EXPECT_EQ(recipe.steps[1].name, "pip packages");
   EXPECT_EQ(recipe.steps[0].if_fails, IfFails::kMayBeNoChannel);
   EXPECT_TRUE(recipe.notices.empty());
-  // Without uv, pip has to come along.
+  // Without uv, the prefix needs pip.
   found_.uv = "";
   EXPECT_TRUE(Command(Good().steps[0]).ends_with(" pip"));
 }

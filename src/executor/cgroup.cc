@@ -15,7 +15,7 @@
 namespace tenon::executor {
 namespace {
 
-// How deep we look for a group that somebody else made. Deeper nesting than this is not seen.
+// How deep we search for a group that another process has made. Deeper groups are not found.
 constexpr int kSearchDepth = 8;
 constexpr std::string_view kNamePrefix = "tenon-";
 constexpr size_t kKeyLength = 36;  // a UUID
@@ -23,7 +23,7 @@ constexpr size_t kKeyLength = 36;  // a UUID
 constexpr int kLeaveTries = 200;
 constexpr useconds_t kLeaveUs = 5'000;
 
-// "\040" and the like in mountinfo.
+// Decodes "\040" and the like in mountinfo.
 std::string UnescapeMount(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -136,14 +136,15 @@ bool RemoveIfDead(const std::string& folder) {
 }  // namespace
 
 Result<HeldCgroup> MakeAndHoldRunCgroup(const std::string& run_key) {
-  // Whoever cleans up may be faster than our lock; then the group is made again.
+  // A cleanup may remove the group before we hold its lock; then it is made again.
   for (int tries = 0; tries < 3; ++tries) {
     HeldCgroup held;
     TENON_TRY(held.folder, MakeRunCgroup(run_key));
     auto opened = OpenFile(held.folder, O_RDONLY | O_DIRECTORY);
     if (!opened.ok()) continue;
     held.fd = std::move(*opened);
-    // A kernel that cannot lock it does not let others lock it either.
+    // Where the kernel cannot lock the folder, RemoveDeadCgroups() cannot lock it either, and lets
+    // it be.
     (void)::flock(held.fd.get(), LOCK_SH);
     if (IsAt(held.fd.get(), held.folder)) return held;
   }
@@ -208,7 +209,7 @@ bool KillCgroup(const std::string& folder) {
 
 namespace {
 
-// The number behind "oom_kill " in a file of the memory controller.
+// Whether the number behind "oom_kill " in a file of the memory controller is above 0.
 bool CountsKills(const std::string& path) {
   auto text = ReadFile(path);
   if (!text.ok()) return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A control group (v2) per run, where we may make one: the one way to know every process of a run
-// whatever it does. All of it is files, so it needs no system call newer than cgroups themselves.
+// A control group (v2) per run, where we may make one. It is the only way to find every process of
+// a run whatever the processes do. Everything is done through files, so no system call newer than
+// cgroups themselves is needed.
 #ifndef TENON_EXECUTOR_CGROUP_H_
 #define TENON_EXECUTOR_CGROUP_H_
 
@@ -25,47 +26,48 @@ struct CgroupMount {
 };
 std::optional<CgroupMount> FindCgroupMount(std::string_view mountinfo);
 
-// Folder of the group in a /proc/PID/cgroup text, as seen through that mount. nullopt: v1 only, or
-// outside of what the mount shows.
+// The folder of the group that a /proc/PID/cgroup text names, as seen through that mount. nullopt:
+// the text has only v1 groups, or the mount does not show the group.
 std::optional<std::string> CgroupFolder(const CgroupMount& mount, std::string_view proc_cgroup);
 
 std::string CgroupName(std::string_view run_key);  // "tenon-<key>"
 
-// Makes the run's group below our own. An Error is the usual case for a plain login.
+// Makes the run's group below our own and returns its folder. May be repeated. Usually fails in a
+// plain login, which may not make groups.
 Result<std::string> MakeRunCgroup(const std::string& run_key);
 
-// A run's group, held (flock on its folder) by who uses it, so that nobody takes it for a dead
-// run's before the first process is in it.
+// A run's group, held by its user with a shared flock on the folder, so that RemoveDeadCgroups()
+// does not remove it before the first process is in it.
 struct HeldCgroup {
   std::string folder;
-  UniqueFd fd;  // the folder; the lock goes with it
+  UniqueFd fd;  // of the folder; closing it releases the lock
 };
 Result<HeldCgroup> MakeAndHoldRunCgroup(const std::string& run_key);
 
-// Removes groups of runs, empty and held by nobody, that killed runners have left: those beside the
-// group a run of ours would get, or with `everywhere` all that the mount shows. How many went.
-// Groups that are not ours by name, or not ours to remove, stay.
+// Removes the groups that killed runners have left: those that are empty and held by nobody. Looks
+// beside the group that a run of ours would get or, with `everywhere`, at all that the mount shows.
+// Groups with other names and groups that we may not remove stay. Returns how many it removed.
 int RemoveDeadCgroups(bool everywhere);
-// The same below any folder; `depth` folders deep.
+// The same below `folder`, `depth` folders deep.
 int RemoveDeadCgroupsBelow(const std::string& folder, int depth);
 
-// Looks for the group of a run somebody else started; "" = there is none.
+// Finds the folder of a run's group that another process has made; "" = there is none.
 std::string FindRunCgroup(const std::string& run_key);
 
-// Every process in the group and those below it.
+// The processes in the group and in the groups below it.
 std::vector<pid_t> CgroupProcesses(const std::string& folder);
-// Kills all of them at once where the kernel can (5.14); false where it can't.
+// Kills all of them at once, where the kernel can (5.14); returns false where it can't.
 bool KillCgroup(const std::string& folder);
-// Whether the kernel killed something in it for memory.
+// Whether the kernel killed a process of the group because memory ran out.
 bool CgroupOutOfMemory(const std::string& folder);
 // What the memory controller, v2 or v1, tells a container about itself.
 struct GroupMemory {
-  bool out_of_memory = false;  // the kernel killed something in it
-  int64_t peak_bytes = 0;      // 0: not told
+  bool out_of_memory = false;  // the kernel killed a process because memory ran out
+  int64_t peak_bytes = 0;      // 0: not known
 };
 GroupMemory OwnGroupMemory(const std::string& mount_point = "/sys/fs/cgroup");
-// Removes the group and those below it; one that is not empty stays. Processes that were killed may
-// take a moment to leave it, which is waited for.
+// Removes the group and the groups below it; a group with processes stays. Waits for at most a
+// second until killed processes have left it.
 void RemoveCgroup(const std::string& folder);
 
 }  // namespace tenon::executor

@@ -39,7 +39,7 @@ Result<std::pair<std::string, Limit>> ParseUlimit(const std::string& text) {
 
 Result<json::Array> Ulimits(const ContainerPlan& plan) {
   std::map<std::string, Limit> limits;
-  // An engine without root can't raise what its user may not.
+  // A rootless engine can't raise a limit above what its user may have.
   if (plan.pinned_memory && !plan.rootless) {
     limits["memlock"] = {-1, -1};
     limits["stack"] = {kStackBytes, kStackBytes};
@@ -85,7 +85,7 @@ Result<json::Object> HostConfig(const ContainerPlan& plan) {
   host["RestartPolicy"] = json::Object{{"Name", "no"}};
   if (limits.memory_bytes > 0) {
     host["Memory"] = limits.memory_bytes;
-    host["MemorySwap"] = limits.memory_bytes;  // of both together: no swap beyond it
+    host["MemorySwap"] = limits.memory_bytes;  // of memory and swap together: so no swap
   }
   if (limits.nano_cpus > 0) host["NanoCpus"] = limits.nano_cpus;
   int64_t shm = limits.shm_bytes;

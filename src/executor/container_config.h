@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a container of ours looks like to the engine. Pure.
+// The configuration of our containers, as the engine wants it. No I/O.
 #ifndef TENON_EXECUTOR_CONTAINER_CONFIG_H_
 #define TENON_EXECUTOR_CONTAINER_CONFIG_H_
 
@@ -15,8 +15,8 @@
 
 namespace tenon::executor {
 
-// Inside a container. What lies below kPrivate is for our init alone: its folder can be entered by
-// the container's root only, and the script is somebody else wherever the engine allows it.
+// Paths inside a container. Only the container's root can enter kPrivate. So it is for our init
+// alone: the script is another user wherever the engine allows that.
 inline constexpr const char* kPrivate = "/.tenon";
 inline constexpr const char* kRunnerInside = "/.tenon/runner";
 inline constexpr const char* kDoorInside = "/.tenon/door";  // segment_door.h
@@ -36,24 +36,24 @@ struct Mount {
 
 struct ContainerPlan {
   std::string image;                 // id or name
-  std::vector<std::string> command;  // program and arguments; always our own
+  std::vector<std::string> command;  // program and arguments; always our program
   std::vector<std::pair<std::string, std::string>> labels;
   std::vector<Mount> mounts;
   std::vector<std::pair<std::string, std::string>> tmpfs;  // path → mount options
   std::vector<std::string> volumes;                        // anonymous ones, removed with it
-  Environment env;                                         // nothing secret: everybody can look
+  Environment env;  // no secrets: users of the engine can read it
   run::ContainerSpec limits;
   bool rootless = false;
-  std::vector<std::string> engine_limits;  // ulimits that the target's win over
+  std::vector<std::string> engine_limits;  // what this engine needs; the target's ulimits win
   bool pinned_memory = false;              // for GPUs: no limit on locked memory, a large stack
   int64_t machine_memory_bytes = 0;        // 0: not known
 };
 
-// The body of the engine's "create". Always: root inside (our init gives that up for the script),
-// no new privileges, no log of the engine's (the journal has it all), standard input open.
-// Shared memory is half of the machine's memory unless the target says otherwise, as /dev/shm is
-// outside: data loaders of several processes pass their batches through it.
-// kInvalid when a limit cannot be understood.
+// The body of the engine's "create" call. Every container starts as root (our init gives that up
+// for the script), without new privileges, without a log of the engine's (the journal has it all),
+// with standard input open. Shared memory is half of the machine's memory unless the target sets
+// it, as /dev/shm outside of containers: data loaders with several processes pass their batches
+// through it. Fails with kInvalid when a limit cannot be parsed.
 Result<json::Object> ContainerConfig(const ContainerPlan& plan);
 
 }  // namespace tenon::executor

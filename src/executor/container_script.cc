@@ -22,7 +22,7 @@ constexpr int kGiveLimitMs = 60'000;
 constexpr int kSignalBase = 128;
 constexpr int kNotStartedCode = 125;
 
-// The engine tells a signal as the shell does.
+// The engine reports a signal as the shell does: 128 + its number.
 ExitStatus StatusOf(int code) {
   if (code > kSignalBase && code < kSignalBase + 65) return {0, code - kSignalBase};
   return {code, 0};
@@ -45,7 +45,7 @@ Status ContainerScript::StartOnce(const ContainerRequest& request) {
   TENON_TRY_VOID(engine->Start(made_.id));
   auto told = WriteSized(stream_.fd.get(), request.input);
   if (!told.ok()) return std::move(told).error().Wrap("telling the container what to run");
-  // An init that does not want it is about to end, and its end is looked for like any other.
+  // An init that does not take the segment is about to end. Watch() finds that end like any other.
   TENON_TRY_VOID(door.Give(request.segment, stream_.fd.get(), kGiveLimitMs));
   return {};
 }
@@ -116,8 +116,8 @@ void ContainerScript::NoteEnd(const std::optional<docker::Container>& container)
   }
 }
 
-// What the init has said elsewhere than in its segment; it is silent unless that could not be
-// opened.
+// What the init has written to its standard streams. It writes there only if it could not open its
+// segment.
 std::string ContainerScript::LastWords() {
   if (!stream_.fd.valid()) return "";
   std::string words;
@@ -133,7 +133,8 @@ std::string ContainerScript::LastWords() {
   return text.empty() ? "" : ": " + ForTerminal(text.substr(0, 1000));
 }
 
-// A container that is kept for looking at does not end with its script.
+// Notes the end of a failed script whose container is kept: that container does not end with its
+// script.
 void ContainerScript::NoteKept() {
   if (!init_.IsGone()) return;
   const auto ended = init_.Read().ended;
@@ -143,7 +144,8 @@ void ContainerScript::NoteKept() {
   exit_->kept = true;
 }
 
-// An engine that never comes back can't tell that its container has ended; the init can, by going.
+// Notes the end of a container whose engine never comes back: the engine can't tell that the
+// container has ended, but the init is gone.
 void ContainerScript::NoteLost() {
   if (waiting_ || !init_.IsGone()) {
     lost_since_us_ = 0;
@@ -158,7 +160,7 @@ void ContainerScript::NoteLost() {
   exit_->remark = "the container is gone, and the engine does not answer";
 }
 
-// It knows better than the engine.
+// Takes over what the init has recorded, since the init knows more than the engine.
 void ContainerScript::TakeInitsWord() {
   const Init::Word word = init_.Read();
   exit_->start_us = word.start_us;
@@ -178,7 +180,7 @@ void ContainerScript::AskEngine() {
   if (waiting_) {
     auto code = waiting_->Poll();
     if (code.ok() && !*code) return;
-    Watch();  // it has ended, or the engine has: the engine's own word decides
+    Watch();  // the container has ended, or the engine: ask the engine itself
   } else if (clock_.MonotonicUs() >= look_again_us_) {
     Watch();
   }

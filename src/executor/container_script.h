@@ -17,50 +17,52 @@ namespace tenon::executor {
 
 struct ContainerRequest {
   run::ContainerMade container;  // made and not started
-  std::string input;             // what its init is told, on its standard input; holds secrets
-  std::string segment;           // the file that its init writes, given to it at the folder `door`
-  std::string door;
-  // The engine has refused to start it: another one that it may like better, if there is one.
+  std::string input;             // for its init's standard input; holds secrets
+  std::string segment;           // file that its init writes, handed over by a SegmentDoor
+  std::string door;              // folder of that SegmentDoor
+  // Called when the container could not be started. Returns another container to try; nullopt:
+  // there is none.
   std::function<Result<std::optional<run::ContainerMade>>(const Error& refused)> remake;
 };
 
-// The init of a container, by the segment that it writes.
+// What the init of a container has written to its segment.
 class Init {
  public:
   struct Word {
-    int64_t start_us = 0;  // of the script, wall clock; 0: not yet
+    int64_t start_us = 0;  // when the script started, wall clock; 0: not yet
     std::optional<run::ScriptEnded> ended;
   };
   virtual ~Init() = default;
-  virtual bool IsGone() const = 0;  // it writes no more; asked often
+  virtual bool IsGone() const = 0;  // the init has ended; called often
   virtual Word Read() const = 0;    // what it has recorded so far
 };
 
-// The script in a container that has been made for it. Its init (our runner) records what happens
-// in there; this side starts it, waits for its end and ends it. The container goes on when we go.
+// A script in a container that was made for it. The container's init (our runner) records what
+// happens inside. This object starts the container, waits for its end and ends it. The container
+// goes on when this object is destroyed.
 //
-// An engine that goes away is looked for again, once a second; the run is not over because of that.
-// If it stays away after the init has gone, it is over after a minute.
+// When the engine does not answer, it is asked again once a second, and the run goes on. When the
+// init is gone and the engine has not answered for a minute, the run is over.
 class ContainerScript : public Script {
  public:
-  // `init` must outlive this object. `keep_on_fail`: a container whose script failed by itself does
-  // not end with it; that is an exit all the same, and EndAll() lets the container be.
+  // `init` must outlive this object. `keep_on_fail`: when the script fails and nobody has asked it
+  // to end, the container is kept. Reap() then returns an Exit with `kept`, and EndAll() does not
+  // end the container.
   ContainerScript(const Init& init, bool keep_on_fail, const Clock& clock = SystemClock())
       : init_(init), keep_on_fail_(keep_on_fail), clock_(clock) {}
 
-  // Once. An Error means that nothing runs.
+  // Starts the container. Called once. On an Error the script does not run.
   Status Start(const ContainerRequest& request);
-  // Takes over what another runner has started; instead of Start().
+  // Takes over a container that another runner has started. Called instead of Start().
   void Adopt(const run::ContainerMade& container);
-  // Removes a container of the run, also one that was made and never given to Start(): everything
-  // has been fetched from it, or it will not be started. Repeatable. An Error: it may still be
-  // there.
+  // Removes a container of the run, also one that was never given to Start(). The caller has
+  // fetched what it needs from it. May be repeated. After an Error the container may still exist.
   Status Remove(const run::ContainerMade& container);
 
   int event_fd() const override { return waiting_ ? waiting_->fd() : -1; }
   void Signal(int signal) override;
   std::optional<Exit> Reap() override;
-  int64_t CountLeft() override { return 0; }  // all end with their init
+  int64_t CountLeft() override { return 0; }  // all processes end with the init
   run::Proof EndAll(bool thorough) override;
   bool is_kept() const { return kept_; }  // Exit::kept
 
@@ -81,13 +83,13 @@ class ContainerScript : public Script {
   const Clock& clock_;
   run::ContainerMade made_;
   std::optional<docker::Engine> engine_;
-  docker::Stream stream_;  // its standard streams; open as long as we are
+  docker::Stream stream_;  // the container's standard streams
   std::unique_ptr<docker::Waiting> waiting_;
   int64_t look_again_us_ = 0;
-  int64_t lost_since_us_ = 0;  // monotonic; 0: somebody knows of the container
-  std::optional<Exit> exit_;   // found, not told yet
-  bool told_ = false;
-  bool asked_ = false;  // to end
+  int64_t lost_since_us_ = 0;  // monotonic; 0: the engine or the init still tells of it
+  std::optional<Exit> exit_;   // known; Reap() returns it
+  bool told_ = false;          // Reap() has returned it
+  bool asked_ = false;         // Signal() or EndAll() was called
   bool we_killed_ = false;
   bool kept_ = false;
   bool lost_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against an engine made of answers; a real one is tests/e2e's affair.
+// Tests against a fake engine; tests/e2e has those against a real one.
 #include "executor/container_script.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::string Inspect(const std::string& status, int code, bool oom = false,
          (oom ? "true" : "false") + R"(,"Error":")" + error + "\"}}";
 }
 
-// An init whose word the test sets.
+// An Init whose answers the test sets.
 struct FakeInit : Init {
   bool IsGone() const override { return gone; }
   Word Read() const override { return word; }

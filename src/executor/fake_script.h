@@ -11,20 +11,20 @@
 
 namespace tenon::executor {
 
-// A script made of data: what it writes, how long it runs, how it ends, what it leaves behind.
-// Starts nothing; time passes on the clock it is given. No SIGCHLD comes: whoever uses it calls
-// Reap().
+// A Script in memory, for tests. Its plan says what it writes, how long it runs, how it ends and
+// what it leaves behind. It starts no process, and time passes on the clock it is given. No SIGCHLD
+// comes: the test calls Reap().
 class FakeScript : public Script {
  public:
   struct Plan {
     std::optional<Error> start_error;  // Start() fails with this
     std::string to_stdout, to_stderr;  // written when it starts
     int64_t runs_us = 0;               // then it ends by itself; -1: never
-    ExitStatus status;                 // how
+    ExitStatus status;                 // how it then ends
     bool ignores_term = false;
     int64_t leaves = 0;  // processes that outlive it
     bool they_ignore_term = false;
-    int64_t unkillable = 0;  // of them: what EndAll can't end
+    int64_t unkillable = 0;  // how many of these EndAll() can't end
   };
 
   explicit FakeScript(Plan plan, const Clock& clock = SystemClock());
@@ -36,7 +36,7 @@ class FakeScript : public Script {
   run::Proof EndAll(bool thorough) override;
   pid_t pid() const { return started_ ? 4242 : 0; }
 
-  // What was asked of it.
+  // The request and the signals it got.
   const std::optional<ProcessRequest>& request() const { return request_; }
   const std::vector<int>& signals() const { return signals_; }
 

@@ -22,8 +22,8 @@ namespace {
 
 constexpr int64_t kEndLimitUs = 10'000'000;
 
-// fork(2), the child being in that cgroup from its first moment. -1 with errno where it can't be
-// done.
+// Like fork(2), but the child is in that cgroup from its first moment. -1 with errno where the
+// kernel can't do that.
 pid_t CloneIntoCgroup(int cgroup_fd) {
 #ifdef SYS_clone3
   // As <linux/sched.h> has it since 5.7; older headers lack the last member.
@@ -83,7 +83,8 @@ Result<pid_t> ProcessScript::SpawnInCgroup(SpawnOptions options) {
     }
   }
   if (cgroup_.empty()) return Spawn(options);
-  // Born inside where the kernel can (5.7): moving a process later costs up to 15 ms.
+  // Start the script inside the cgroup where the kernel can (5.7): moving a process later costs up
+  // to 15 ms.
   bool born = false;
   SpawnOptions inside = options;
   inside.fork = [&born, fd = cgroup_fd_.get()] {
@@ -105,7 +106,8 @@ Result<pid_t> ProcessScript::SpawnAndEnter(SpawnOptions options) {
     procs = std::move(*opened);
     entered.Reset(ends[0]);
     entered_in_child.Reset(ends[1]);
-    // The child goes in by itself, before it is the script, so nothing of the script is outside.
+    // The child enters the cgroup by itself, before it becomes the script, so no process of the
+    // script is outside.
     options.in_child = [into = procs.get(), tell = entered_in_child.get()] {
       if (::write(into, "0", 1) != 1) return;
       ssize_t ignored = ::write(tell, "1", 1);
@@ -140,10 +142,10 @@ TreeQuery ProcessScript::Query() const {
 
 void ProcessScript::Signal(int signal) {
   if (pid_ == 0 || NobodyLeft()) return;
-  // Looked at before anybody goes, so that all count. The group in one call, which nobody can slip
-  // through; then whoever has left it.
+  // Scan before the first signal, so that all are counted. The process group is signaled in one
+  // call, so that no process of it slips through; then those that have left the group.
   TreeScan scan = ScanTree(Query());
-  // Once the script is reaped and its group empty, the number may become somebody else's.
+  // Once the script is reaped and its process group is empty, another group may get the number.
   bool group_is_ours = !reaped_;
   std::vector<TreeProcess> others;
   for (const TreeProcess& process : scan.processes) {
@@ -199,7 +201,7 @@ int64_t ProcessScript::CountLeft() {
 
 run::Proof ProcessScript::EndAll(bool thorough) {
   if (thorough || !NobodyLeft()) {
-    // Without /proc the group is all that can be reached.
+    // Without /proc we can reach the script's process group only.
     if (pid_ > 0 && !reaped_ && !Exists("/proc/self/stat")) ::kill(-pid_, SIGKILL);
     return EndTree(Query(), kEndLimitUs, &signaled_);
   }

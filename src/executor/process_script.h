@@ -24,25 +24,25 @@ struct ProcessRequest {
   std::optional<Credentials> user;  // absent: ours
 };
 
-// The record of a script that was started as that process just now.
+// The record that the script was started just now as the process `pid`.
 run::ScriptStarted StartedAs(pid_t pid, std::vector<std::string> argv);
 
-// What of a run a ProcessScript stands for.
+// Which processes of a run a ProcessScript takes for its own.
 enum class Part {
-  kWhole,      // every process of the run is its own; they get a cgroup where we may make one
-  kOneOfMany,  // one of several that a launcher has started: only what descends from us is its own
+  kWhole,      // all of them; they get a cgroup where we may make one
+  kOneOfMany,  // a launcher has started several parts: only our descendants
 };
 
-// The script as a child process, in a session of its own. Makes the calling program the reaper of
-// everything the script orphans, and waits for every child of the program: nobody else in it may
-// wait for children.
+// The script as a child process in a session of its own. Start() makes the calling program a
+// subreaper, which inherits every orphan of the script. Reap() waits for every child of the
+// program, so nothing else in the program may wait for children.
 class ProcessScript : public Script {
  public:
   explicit ProcessScript(std::string run_key, Part part = Part::kWhole)
       : part_(part), use_cgroup_(part == Part::kWhole), run_key_(std::move(run_key)) {}
   ~ProcessScript() override;  // removes the cgroup if it is empty; ends nothing
 
-  // With standard input from /dev/null, once. An Error means that nothing runs.
+  // Starts the script with /dev/null as its standard input. Called once. On an Error nothing runs.
   Result<pid_t> Start(const ProcessRequest& request);
   void Signal(int signal) override;
   void LeaveOut(const ProcessId& process) override;
@@ -60,7 +60,8 @@ class ProcessScript : public Script {
   Result<pid_t> SpawnAndEnter(SpawnOptions options);
   void LeaveCgroup();
   TreeQuery Query() const;
-  // No child and nobody in the cgroup: as the reaper of every orphan we would have one.
+  // Whether no process of the run is left: no child and nobody in the cgroup. As the subreaper we
+  // would have every orphan as a child.
   bool NobodyLeft();
 
   const Part part_;
@@ -70,8 +71,8 @@ class ProcessScript : public Script {
   std::string cgroup_;
   UniqueFd cgroup_fd_;  // its folder, held as long as the group is in use
   bool reaper_ = false;
-  bool reaped_ = false;     // the script itself
-  bool childless_ = false;  // wait4 has said so
+  bool reaped_ = false;     // Reap() has seen the end of the script itself
+  bool childless_ = false;  // wait4 has said that there is no child
   int64_t peak_rss_bytes_ = 0;
   ProcessSet signaled_;
   ProcessSet apart_;  // LeaveOut()

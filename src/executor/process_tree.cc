@@ -26,7 +26,7 @@ constexpr size_t kMaxEnviron = 8u << 20;
 constexpr size_t kMaxLimits = 64u << 10;
 constexpr int kMaxFreezeRounds = 20;
 
-// kGivenUp: it may have been ours.
+// kGivenUp: the process may have had our mark.
 enum class Mark { kNone, kOurs, kForeign, kUnreadable, kGivenUp };
 
 struct Seen {
@@ -39,8 +39,9 @@ struct Seen {
 };
 using Table = std::map<pid_t, Seen>;
 
-// A process whose first thread has ended is shown as a zombie, and lives as long as another thread
-// does. What is to be read of it then is read of that thread. "": nothing of it lives.
+// A process whose first thread has ended is shown as a zombie, but lives as long as another thread
+// does. Returns the folder of a living thread, to read instead of the process's own; "" = no thread
+// lives.
 std::string LivingThread(const std::string& folder) {
   for (const std::string& thread : ListDir(folder + "/task").value_or({})) {
     std::string path = folder + "/task/" + thread;
@@ -87,8 +88,8 @@ Mark ReadEnvironmentMark(const std::string& folder, const std::string& run_key) 
   return Mark::kNone;
 }
 
-// What is known of a process by itself. The limit is believed first: a process may change its
-// environment, not its limit.
+// Which run the limit and the environment of a process name. If either names another run, the
+// process is of that run.
 Mark ReadMark(const std::string& folder, const TreeQuery& query) {
   auto limits = ReadFile(folder + "/limits", kMaxLimits);
   const RunMark limit = limits.ok() ? ReadRunMark(*limits, query.run_key) : RunMark::kUnknown;
@@ -96,13 +97,14 @@ Mark ReadMark(const std::string& folder, const TreeQuery& query) {
   const Mark named = ReadEnvironmentMark(folder, query.run_key);
   if (named == Mark::kForeign) return Mark::kForeign;
   if (limit == RunMark::kOurs) return Mark::kOurs;
-  // All of a marked run have the mark; this one has not, whatever its environment holds.
+  // Every process of a marked run has the mark. This one has not, so it does not matter whether its
+  // environment can be read.
   if (named == Mark::kOurs || !query.marked || limit != RunMark::kNone) return named;
   return CouldHaveGivenUpMark(*limits) ? Mark::kGivenUp : Mark::kNone;
 }
 
 // Whether a process whose environment we may not read could be of a run of ours: it is our user's,
-// or we are root, whose scripts may become anybody.
+// or we are root, whose scripts may become any user.
 bool CouldBeOurs(const std::string& folder) {
   uid_t us = ::geteuid();
   if (us == 0) return true;
@@ -135,7 +137,7 @@ Result<Table> ReadTable(const TreeQuery& query) {
   return table;
 }
 
-// It, or who started it, is kept apart from the run.
+// Whether the process or one of its ancestors is left out of the run.
 bool IsApart(const Table& table, const Seen& seen, const TreeQuery& query) {
   const Seen* next = &seen;
   for (size_t steps = 0; steps < table.size(); ++steps) {
@@ -152,7 +154,7 @@ bool Belongs(Table& table, pid_t pid, const TreeQuery& query) {
   if (found == table.end()) return false;
   Seen& seen = found->second;
   if (seen.belongs) return *seen.belongs;
-  seen.belongs = false;  // ends a circle, which a table read over time could have
+  seen.belongs = false;  // ends a cycle, which a table read over time may have
   if (!query.apart.empty() && IsApart(table, seen, query)) return false;
   const bool marked = seen.mark == Mark::kOurs && !query.descendants_only;
   bool belongs =
@@ -167,8 +169,8 @@ void Pause(int64_t us) {
   ::nanosleep(&pause, nullptr);
 }
 
-// Holds everybody still before anybody is killed: a tree that forks faster than we look would
-// otherwise outrun us. Returns the last look.
+// Stops all processes before the first is killed: a tree that forks faster than we scan would
+// otherwise outrun us. Returns the last scan.
 TreeScan Freeze(const TreeQuery& query, ProcessSet* signaled) {
   ProcessSet stopped;
   TreeScan scan = ScanTree(query);
@@ -217,7 +219,8 @@ TreeScan ScanTree(const TreeQuery& query) {
       if (auto found = table->find(pid); found != table->end()) found->second.in_cgroup = true;
     }
   }
-  // A supervisor that lives knows its descendants, and a cgroup all that is in it.
+  // A living supervisor shows its descendants, and a cgroup its members. Without both, only marks
+  // and environments tell.
   const bool marks_alone = query.supervisor == 0 && query.cgroup.empty();
   uint64_t given_up = 0;
   for (auto& [pid, seen] : *table) {

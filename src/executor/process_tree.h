@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every process of a run, and the end of them.
+// Finds every process of a run and ends them.
 //
-// Four ways lead to a process, and it takes only one of them: it is in the run's cgroup; it
-// descends from the supervisor, which as subreaper inherits every orphan, so a double fork changes
-// nothing; it has the run's mark (run_mark.h), which a process without privileges cannot lose; it
-// has TENON_RUN_KEY=<key> in its environment. The last two are all there is to go by once the
-// supervisor is dead and no cgroup could be made. A process whose mark or environment names another
-// run belongs to that run, and so do its descendants: a script may submit a run of its own, which
-// outlives it.
+// A process belongs to a run if one of these holds: it is in the run's cgroup; it descends from the
+// supervisor, which as subreaper inherits every orphan, so a double fork changes nothing; it has
+// the run's mark (run_mark.h), which every child inherits; it has TENON_RUN_KEY=<key> in its
+// environment. When the supervisor is dead and no cgroup could be made, only the last two tell. A
+// process whose mark or environment names another run belongs to that run, and so do its
+// descendants: a script may submit a run of its own, which outlives it.
 //
-// Processes older than the run are not looked at, which makes the look cheap on a busy machine.
+// Processes older than the run are skipped, so a scan is cheap on a busy machine.
 #ifndef TENON_EXECUTOR_PROCESS_TREE_H_
 #define TENON_EXECUTOR_PROCESS_TREE_H_
 
@@ -27,7 +26,8 @@
 
 namespace tenon::executor {
 
-// Processes by pid and start time, so that one is never counted twice and never mistaken.
+// Processes by pid and start time, so that a process which has got the pid of another is not taken
+// for it.
 using ProcessSet = std::set<std::pair<pid_t, uint64_t>>;
 
 struct TreeQuery {
@@ -36,8 +36,8 @@ struct TreeQuery {
   pid_t supervisor = 0;           // its descendants belong to the run, itself not; 0 = it is dead
   uint64_t not_before_ticks = 0;  // start time of the supervisor: nothing of the run is older
   bool marked = false;            // every process of the run has been given its mark
-  bool descendants_only = false;  // of the supervisor: it has started one of several parts of a run
-  ProcessSet apart;               // children of the supervisor that are not of the run, with theirs
+  bool descendants_only = false;  // marks do not count: the supervisor has one part of the run
+  ProcessSet apart;               // left out, with their descendants; see Script::LeaveOut()
   std::string proc = "/proc";     // tests only
 };
 
@@ -49,7 +49,7 @@ struct TreeProcess {
 
 struct TreeScan {
   std::vector<TreeProcess> processes;  // alive (no zombies), ourselves left out
-  bool foreign = false;                // another run was found among them and left out
+  bool foreign = false;                // processes of another run were seen and left out
   int64_t unseen = 0;                  // see run::Proof
   bool looked = true;                  // false: there is no /proc that shows processes
   std::string remark;                  // what could not be seen, in words
@@ -57,17 +57,18 @@ struct TreeScan {
 
 TreeScan ScanTree(const TreeQuery& query);
 
-// Sends a signal to each, unless its pid belongs to somebody else by now. Adds them to `signaled`.
+// Sends a signal to each, unless its pid belongs to another process by now. Adds them to
+// `signaled`. Sends no SIGSTOP to those that are in `signaled` already.
 void SignalProcesses(const std::vector<TreeProcess>& processes, int signal, ProcessSet* signaled);
 
-// Stops and kills until a look finds nobody, for at most `limit_us`. Those in `signaled` were asked
-// to go before and count as ended by us; those killed here are added.
+// Stops and kills processes until a scan finds none, for at most `limit_us`. Those in `signaled`
+// got a signal before and count as ended by us; those killed here are added.
 run::Proof EndTree(const TreeQuery& query, int64_t limit_us, ProcessSet* signaled);
 
-// What can be said of the machine's GPUs at the end of a run.
+// What run::Proof::gpu says at the end of a run.
 std::string GpuRemark();
 
-// What a /proc mounted like this hides from us ("" = nothing).
+// What /proc hides from the user `uid`, going by its mount in `mountinfo`, in words; "" = nothing.
 std::string HiddenByProc(std::string_view mountinfo, uid_t uid);
 
 }  // namespace tenon::executor

@@ -125,7 +125,7 @@ TEST(ProcessTree, AnEmptyEnvironmentDoesNotHideTheMark) {
   const uint64_t ours = RunMarkBelow(UINT64_MAX, "key-1").value();
   proc.Add(kFirst, 1, "");
   proc.SetLimit(kFirst, std::to_string(ours));
-  proc.Add(kFirst + 1, 1, "");  // of another run, which one of ours has started
+  proc.Add(kFirst + 1, 1, "");  // of another run, which our run has started
   proc.SetLimit(kFirst + 1, std::to_string(RunMarkBelow(ours, "key-2").value()));
   proc.Add(kFirst + 2, 1, "");
   proc.SetLimit(kFirst + 2, "unlimited");
@@ -306,7 +306,7 @@ TEST(ProcessTree, AProcessThatCouldHaveGivenUpItsMarkIsToldOf) {
               "whether 1 process with a lowered limit on file locks is of the run could not be "
               "seen");
   }
-  query.supervisor = kFirst + 2;  // which knows what descends from it
+  query.supervisor = kFirst + 2;  // a supervisor knows its descendants
   EXPECT_EQ(ScanTree(query).remark, "");
 }
 

@@ -31,7 +31,8 @@ std::optional<uint64_t> OwnLimit() {
   return limit.rlim_max;
 }
 
-// As a /proc/PID/limits text has it, after the soft one; "" = it does not say.
+// The hard limit in a /proc/PID/limits text, which stands after the soft one; "" = the text does
+// not say.
 std::string HardLimitIn(std::string_view limits) {
   for (const std::string& line : Split(limits, '\n')) {
     if (!line.starts_with(kLimitName)) continue;

@@ -4,9 +4,9 @@
 //
 // The mark is an odd value of the limit on file locks (RLIMIT_LOCKS), which the kernel has not
 // enforced since Linux 2.4.25: it changes nothing for the script. A child inherits it, a plain user
-// cannot raise a hard limit, and everybody may read /proc/PID/limits. A process that root has given
-// other limits (a login, a service manager) has lost the mark. One that has lowered its own limit
-// has given it up; that it could have had one still shows.
+// cannot raise a hard limit, and everybody may read /proc/PID/limits. A process loses the mark when
+// root gives it other limits (a login, a service manager) or when it lowers its own limit. In the
+// second case its limit shows that it may have had a mark.
 //
 //   bits 63–56  0x54        bits 55–48  255 − depth        bits 47–0  SHA-256 of the run's key
 //
@@ -22,26 +22,27 @@
 
 namespace tenon::executor {
 
-// Marks the calling process and all it starts from now on. False: the limit may not be set here.
-// May be repeated.
+// Marks the calling process and all it starts from now on. Returns false when the limit cannot be
+// set here. May be repeated.
 bool TakeRunMark(const std::string& run_key);
 // Whether the calling process has the mark of that run.
 bool HasRunMark(const std::string& run_key);
 
 enum class RunMark {
-  kNone,     // of no run
-  kOurs,     // of the run asked for
-  kForeign,  // of another run
+  kNone,     // no mark
+  kOurs,     // the mark of the run asked for
+  kForeign,  // the mark of another run
   kUnknown,  // the text does not say
 };
-// What a /proc/PID/limits text says.
+// Reads the mark in a /proc/PID/limits text.
 RunMark ReadRunMark(std::string_view limits, const std::string& run_key);
 
-// Whether the text is of a process that could have had a mark and given it up: its hard limit is
-// lower than every mark.
+// Whether the process of that text may have had a mark and given it up: its hard limit is lower
+// than every mark.
 bool CouldHaveGivenUpMark(std::string_view limits);
 
-// The value for a run whose runner has `inherited` as its hard limit; nullopt: none is left below.
+// The mark for a run whose runner has `inherited` as its hard limit. nullopt: there is no lower
+// level.
 std::optional<uint64_t> RunMarkBelow(uint64_t inherited, const std::string& run_key);
 
 }  // namespace tenon::executor

@@ -14,12 +14,12 @@ namespace tenon::executor {
 struct Exit {
   ExitStatus status;
   int64_t peak_rss_bytes = 0;
-  bool out_of_memory = false;  // the kernel says that it killed something of the run for memory
+  bool out_of_memory = false;  // the kernel killed a process of the run because memory ran out
   std::string remark;          // what is known of the end beside the status
-  bool kept = false;           // it has ended, and what it ran in stays, to be looked at
+  bool kept = false;           // the script has ended; its container stays, to be looked at
 
-  // Told by a recorder of the script's own, and what follows with it. Of one that was killed only
-  // the start may be known.
+  // Whether a recorder beside the script (the init of a container) told of the end. The members
+  // below are what it told. If the recorder was killed, `start_us` alone may be known.
   bool told = false;
   int64_t start_us = 0;          // wall clock; 0: not known, or it was not started
   int64_t duration_us = 0;       // monotonic
@@ -27,35 +27,36 @@ struct Exit {
   int64_t whole_peak_bytes = 0;  // of all its processes together
 };
 
-// A script that a runner has started, and everything that came of it. How it is started is for each
-// implementation to say. One object per run; calls from one thread.
+// A script that a runner has started, with all the processes it starts. Each implementation has its
+// own way to start it. One object per run; calls from one thread.
 class Script {
  public:
   virtual ~Script() = default;
 
-  // Becomes readable when Reap() may have something to say; -1: SIGCHLD tells, or a look now and
-  // then. May change with each call of Reap().
+  // Readable when Reap() may have something to return. -1: call Reap() on SIGCHLD and now and then.
+  // May change with each call of Reap().
   virtual int event_fd() const { return -1; }
 
-  // Sends a signal to every process of the run that can be found, once each. Nobody there: nothing
-  // happens.
+  // Sends a signal to every process of the run that can be found, once each. Does nothing when no
+  // process is left.
   virtual void Signal(int signal) = 0;
 
-  // A child of this program that is not of the run, and what it starts: neither signaled nor waited
-  // for. It ends with us.
+  // Excludes a child of this program, with all it starts, from the run: Signal(), CountLeft() and
+  // EndAll() leave it alone. The caller sees to its end.
   virtual void LeaveOut(const ProcessId& /*process*/) {}
 
-  // How the script ended, once; nullopt while it runs and ever after. Never waits. Call it when the
-  // program gets SIGCHLD and now and then (repeats are harmless); it also takes leave of the
+  // Returns how the script ended, once; nullopt while it runs and ever after. Never waits. Call it
+  // when the program gets SIGCHLD and now and then; repeats are harmless. It also reaps the
   // script's orphans.
   virtual std::optional<Exit> Reap() = 0;
 
-  // Processes of the run that are still there, the script included.
+  // How many processes of the run are alive, the script included.
   virtual int64_t CountLeft() = 0;
 
-  // Ends every process of the run and says how sure that is. Waits for at most some seconds. With
-  // nobody left it only looks. `thorough` looks at every process of the machine, else at what is
-  // known to be complete already. Before the start: what preparing has left.
+  // Ends every process of the run and returns how sure that is. Waits for some seconds at most.
+  // When no process is left it only looks. With `thorough` it looks at every process of the
+  // machine; else it trusts what is known to be complete. Before the start it ends what the
+  // preparation has left.
   virtual run::Proof EndAll(bool thorough) = 0;
 };
 

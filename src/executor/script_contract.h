@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every Script promises, as tests.
+// Tests of what every Script promises.
 #ifndef TENON_EXECUTOR_SCRIPT_CONTRACT_H_
 #define TENON_EXECUTOR_SCRIPT_CONTRACT_H_
 
@@ -20,7 +20,7 @@
 
 namespace tenon::executor {
 
-// What has to be run, in whatever way.
+// What the script under test does.
 enum class Play {
   kHello,        // writes "hello" and "oops" to its two streams, exits with 3
   kForEver,      // writes a byte, runs until a signal ends it
@@ -32,7 +32,7 @@ enum class Play {
 struct ScriptParam {
   struct Made {
     std::unique_ptr<Script> script;
-    // Of the request its descriptors count.
+    // Uses only the descriptors of the request.
     std::function<Result<pid_t>(ProcessRequest)> start;
   };
   std::string name;
@@ -65,7 +65,7 @@ class ScriptContract : public testing::TestWithParam<ScriptParam> {
       Await([&] { return script_->Reap(), script_->CountLeft() == 0; });
     }
   }
-  // Looks again and again, for at most 20 s.
+  // Asks again and again until `condition` holds, for at most 20 s.
   static bool Await(const std::function<bool()>& condition) {
     int64_t deadline = SystemClock().MonotonicUs() + 20'000'000;
     while (!condition()) {
@@ -79,7 +79,7 @@ class ScriptContract : public testing::TestWithParam<ScriptParam> {
     Await([&] { return (exit = script_->Reap()).has_value(); });
     return exit;
   }
-  // Waits for the "ready" of a script that runs on.
+  // Waits for the byte that a script which runs on writes first.
   void AwaitReady() {
     char byte;
     ASSERT_EQ(::read(out_.get(), &byte, 1), 1);

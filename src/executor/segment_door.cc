@@ -22,7 +22,8 @@ constexpr const char* kSocketName = "segment";
 constexpr const char* kGiving = "handing the journal to the container";
 constexpr const char* kTaking = "asking for the journal";
 
-// A socket's address has room for 107 bytes, a folder's path may have more.
+// The address of the socket in a folder, through /proc/self/fd: an address has room for 107 bytes,
+// and the path of a folder may be longer.
 struct Address {
   UniqueFd folder;
   sockaddr_un name{};
@@ -39,7 +40,7 @@ Result<Address> AddressIn(const std::string& folder) {
   return address;
 }
 
-// Room for one descriptor beside the one byte that carries it.
+// A message of one byte, with room for one descriptor beside it.
 struct Parcel {
   char byte = 'x';
   iovec part{&byte, 1};

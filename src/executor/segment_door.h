@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a program that records a script gets the segment it writes: as an open descriptor, over a
-// socket. The file itself is nowhere in its container or environment, so a script cannot reach it
-// there, root or not.
+// Hands the segment of the journal to the program that records a script: as an open descriptor,
+// over a socket. The file itself is not in the container or the environment of that program, so a
+// script there cannot reach it, not even as root.
 #ifndef TENON_EXECUTOR_SEGMENT_DOOR_H_
 #define TENON_EXECUTOR_SEGMENT_DOOR_H_
 
@@ -13,8 +13,8 @@
 
 namespace tenon::executor {
 
-// The side that gives, on the host. Its folder is mounted into the container; the socket in it goes
-// with this object.
+// The giving side, on the host. Its folder is mounted into the container. The destructor removes
+// the socket in it.
 class SegmentDoor {
  public:
   static Result<SegmentDoor> Open(const std::string& folder);
@@ -22,17 +22,19 @@ class SegmentDoor {
   SegmentDoor& operator=(SegmentDoor&&) = delete;
   ~SegmentDoor();
 
-  // Waits for the one who asks and gives him a descriptor of `segment`. True when that was done;
-  // false when `other_end`, the init's standard streams, said something or was closed first: the
-  // init has a problem that it tells in its own way. kUnavailable after `limit_ms`.
+  // Waits until the init asks and sends it a descriptor of `segment`. Returns true when that was
+  // done, false when `other_end`, the init's standard streams, has something to read or is closed
+  // first: the init has a problem and reports it there. Fails with kUnavailable after `limit_ms`.
   Result<bool> Give(const std::string& segment, int other_end, int limit_ms);
 
-  // For any number of askers, each of which says a name (TakeNamed). Readable when somebody asks.
+  // For a door with several askers, each of which sends a name (TakeNamed). Readable when one asks;
+  // then call Serve().
   int fd() const { return listener_.get(); }
-  // Answers all who ask now. `find` says what one of that name is given; with an Error he gets
-  // nothing. One who says no name within a second gets nothing either.
+  // Answers all who ask now, without waiting for more. `find` returns what the asker of that name
+  // gets; on an Error it gets nothing. An asker that sends no name within a second gets nothing
+  // either.
   struct Given {
-    std::string segment;  // path
+    std::string segment;  // path; made if it is missing
     std::string job;
   };
   void Serve(const std::function<Result<Given>(const std::string& name)>& find);
@@ -45,9 +47,9 @@ class SegmentDoor {
   UniqueFd listener_;
 };
 
-// The side that asks. `folder` as it is seen there.
+// The asking side. `folder` is the door's folder as the asker sees it.
 Result<UniqueFd> TakeSegment(const std::string& folder);
-// The same of a door that serves many.
+// The same at a door that calls Serve().
 struct Taken {
   UniqueFd segment;
   std::string job;

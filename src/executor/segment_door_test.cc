@@ -74,7 +74,7 @@ TEST_F(SegmentDoorTest, AClosedDoorIsAnErrorAndASecondOneOpens) {
   {
     auto door = SegmentDoor::Open(folder_);
     ASSERT_TRUE(door.ok());
-    // As after a runner that was killed: the socket's name is there.
+    // As when the runner was killed: the socket is still in the folder.
     EXPECT_TRUE(SegmentDoor::Open(folder_).ok());
   }
   EXPECT_FALSE(TakeSegment(folder_).ok());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a container's first process is told what to do: "<length>\n<bytes>" on its standard input,
-// so that it needs no end of file to know that it has all.
+// How a container's first process is told what to do: "<length>\n<bytes>" on its standard input.
+// The length says when the text is complete, so the stream may stay open.
 #ifndef TENON_EXECUTOR_SIZED_TEXT_H_
 #define TENON_EXECUTOR_SIZED_TEXT_H_
 
@@ -12,7 +12,8 @@
 namespace tenon::executor {
 
 Status WriteSized(int fd, std::string_view text);
-// Waits for all of it. kUnavailable when the stream ends early, kInvalid when there is no length.
+// Waits for the whole text. Fails with kUnavailable when the stream ends early, with kInvalid when
+// there is no length or one above 64 MiB.
 Result<std::string> ReadSized(int fd);
 
 }  // namespace tenon::executor

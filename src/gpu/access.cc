@@ -24,7 +24,7 @@ bool Contains(const std::vector<std::string>& list, std::string_view item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-// The count that `gpus` asks for; nothing when it is "all" or UUIDs.
+// The number of GPUs that `gpus` asks for; nullopt when it is "all" or UUIDs.
 std::optional<int> GpuCount(const std::string& gpus) {
   int count = 0;
   const char* end = gpus.data() + gpus.size();
@@ -37,8 +37,9 @@ bool IsPodman(const EngineFacts& engine) {
   return ToLower(engine.name).find("podman") != std::string::npos;
 }
 
-// Podman's compatible socket takes no notice of device requests before 5.4, and never of NVIDIA's
-// own ones or of its runtime: a container would start without the GPU and nobody would be told.
+// Podman's Docker-compatible socket ignores device requests before 5.4. It always ignores NVIDIA's
+// own device requests and NVIDIA's runtime. A container would start without the GPU, and nobody
+// would be told.
 bool PodmanTakesCdi(const EngineFacts& engine) {
   int major = 0;
   int minor = 0;
@@ -57,7 +58,7 @@ bool IsUuid(std::string_view text) {
   });
 }
 
-// The devices as a CDI specification calls them.
+// The names that a CDI specification gives the devices.
 std::vector<std::string> CdiNames(const std::string& gpus) {
   std::vector<std::string> names;
   if (auto count = GpuCount(gpus)) {
@@ -80,7 +81,7 @@ bool HasNvidiaCdi(const EngineFacts& engine) {
 }
 
 Way ChooseWay(const std::string& gpus, const HostFacts& host, const EngineFacts& engine) {
-  if (IsPodman(engine)) {  // which lists no devices
+  if (IsPodman(engine)) {  // Podman lists no devices
     return host.has_cdi_specification && PodmanTakesCdi(engine) ? Way::kCdi : Way::kNone;
   }
   if (ListsCdi(engine, gpus)) return Way::kCdi;
@@ -94,7 +95,7 @@ struct Missing {
   std::string hint;
 };
 
-// A command for the machine itself, when the reader may sit at another one.
+// Says on which machine to run the command, when the reader may sit at another one.
 std::string There(const HostFacts& host, const std::string& command) {
   return host.machine == HostFacts().machine ? command : "on " + host.machine + ": " + command;
 }
@@ -133,7 +134,7 @@ Missing MissingToolkit(const std::string& gpus, const HostFacts& host, const Eng
             "configure --runtime=docker && sudo systemctl restart docker")};
 }
 
-// The first of GPU, driver and toolkit that stands in the way.
+// Which of GPU, driver and toolkit is the first that is missing; nullopt: none.
 std::optional<Missing> FindMissing(const std::string& gpus, const HostFacts& host,
                                    const EngineFacts& engine) {
   if (!host.has_gpu) {
@@ -193,7 +194,8 @@ json::Object CdiRequest(const std::string& gpus) {
   return request;
 }
 
-// As the runtime reads it from NVIDIA_VISIBLE_DEVICES: a count is not among what it knows.
+// The value of NVIDIA_VISIBLE_DEVICES. The runtime does not know counts, so a count becomes a list
+// of numbers.
 std::string VisibleDevices(const std::string& gpus) {
   auto count = GpuCount(gpus);
   if (!count) return gpus;
@@ -224,7 +226,8 @@ bool HasPciGpu(const std::string& root) {
     const std::string vendor = ReadFile(JoinPath(device, "vendor"), 64).value_or("");
     if (Trim(vendor) != "0x10de") continue;
     const std::string type = ReadFile(JoinPath(device, "class"), 64).value_or("");
-    // Display controllers and processing accelerators; the card's sound and USB parts don't count.
+    // Only display controllers and processing accelerators count, not the card's sound and USB
+    // parts.
     if (type.starts_with("0x03") || type.starts_with("0x12")) return true;
   }
   return false;
@@ -237,7 +240,7 @@ bool AnyExists(const std::string& root, std::initializer_list<std::string_view> 
 
 bool HasHook(const std::string& root, const std::string& path_variable) {
   std::vector<std::string> folders = Split(path_variable, ':');
-  folders.push_back("/usr/bin");  // where the engine, which has another PATH, looks
+  folders.push_back("/usr/bin");  // the engine has another PATH and looks here
   for (const std::string& folder : folders) {
     if (!folder.starts_with('/')) continue;
     for (std::string_view name : {"nvidia-container-runtime-hook", "nvidia-container-cli"}) {
@@ -260,11 +263,11 @@ bool HasCdiSpecification(const std::string& root) {
   return false;
 }
 
-// What the files and options ask for, before anybody has looked at the machine.
+// What the files and options ask for, before we look at the machine.
 struct Wish {
   std::string gpus;         // "" = nobody asks
-  bool refused = false;     // somebody said no
-  bool from_image = false;  // nobody but the image asks: not to be had is a notice
+  bool refused = false;     // the files or options say no
+  bool from_image = false;  // only the image asks: a missing GPU is a notice, no Error
 };
 
 Wish ReadWish(const run::ContainerSpec& spec, bool gpu_image) {
@@ -318,7 +321,8 @@ HostFacts LookAtHost(const std::string& root, const std::string& path_variable) 
 
 void Access::Apply(json::Object* config) const {
   if (way == Way::kNone) {
-    // An engine whose default runtime is NVIDIA's would follow the image's own variable.
+    // Without this, an engine whose default runtime is NVIDIA's would follow the image's own
+    // variable.
     if (gpus == "none") SetEnv(config, kVisible, "void");
     return;
   }

@@ -14,7 +14,7 @@ using ImageEnv = std::vector<std::pair<std::string, std::string>>;
 
 const ImageEnv kGpuImage = {{"PATH", "/usr/bin"}, {"NVIDIA_VISIBLE_DEVICES", "all"}};
 
-// A machine made of files.
+// A machine made of files below a folder.
 class Machine {
  public:
   void Write(const std::string& path, const std::string& text, mode_t mode = 0644) {

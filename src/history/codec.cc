@@ -12,23 +12,23 @@
 namespace tenon::history {
 namespace {
 
-// Enumerators and alternatives are stored as numbers.
+// Enumerators and variant alternatives are stored as numbers, which must not change.
 static_assert(static_cast<int>(run::State::kNotStarted) == 0);
 static_assert(static_cast<int>(run::State::kNotResponding) == 10);
 static_assert(static_cast<int>(run::ExecutorKind::kSpark) == 2);
 static_assert(static_cast<int>(run::Level::kError) == 2);
 static_assert(std::variant_size_v<run::MetricValue> == 5);
-// Rows and details are stored apart.
+// Rows and details are stored apart, so each list of fields must be right by itself.
 static_assert(ListsEveryMember<journal::RunView>() && TagsDiffer(journal::RunView::Fields()) &&
               TagsAscend(journal::RunView::RowFields()) &&
               TagsAscend(journal::RunView::DetailFields()));
 
-// First byte of what is stored. A fold with ten thousand artifacts is worth compressing; the usual
-// one of a kilobyte is not.
+// The first byte of stored data. A fold with ten thousand artifacts is worth compressing; the usual
+// kilobyte is not.
 constexpr char kPlain = 1;
 constexpr char kCompressed = 2;
 constexpr size_t kWorthCompressing = 16u << 10;
-constexpr size_t kLargest = size_t{64} << 20;  // journal::kMaxHeld keeps them far below
+constexpr size_t kLargest = size_t{64} << 20;  // journal::kMaxHeld keeps sizes far below this
 
 std::string Seal(std::string bytes) {
   if (bytes.size() >= kWorthCompressing) return kCompressed + Compress(bytes);
@@ -40,7 +40,7 @@ Error Damaged() {
   return Corrupt("the history index holds bytes that are not a run").WithHint(kRebuildHint);
 }
 
-// Calls `decode` on the contents.
+// Calls `decode` on the contents. kCorrupt when the bytes are damaged.
 template <typename F>
 Status Unseal(std::string_view bytes, F decode) {
   std::string space;
@@ -70,7 +70,7 @@ std::string EncodeFold(const journal::SegmentFold& fold) { return Seal(Pack(fold
 Result<journal::SegmentFold> DecodeFold(std::string_view bytes) {
   journal::SegmentFold fold;
   TENON_TRY_VOID(Unseal(bytes, [&](FieldDecoder& decoder) { decoder.Get(fold); }));
-  // An index that was made when any name was taken.
+  // Older releases stored artifacts of any name in the index.
   run::DropForeignNames(&fold.artifacts);
   return fold;
 }

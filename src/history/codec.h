@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folds and runs as bytes, for the index alone: nothing outside this folder sees them, and the
-// journal can always make them again. JSON would do, but a listing of 1,000 runs then spends most
-// of its time parsing (and JSON has no NaN, which is what a failed training logs). Members carry
-// their tags (base/field_codec.h): one that is added needs no other version of the schema, and rows
-// that were written without it have its default.
+// Encodes folds and runs as bytes for the index. Nothing outside this folder reads these bytes, and
+// they can always be made again from the journal. JSON was rejected: a listing of 1,000 runs would
+// spend most of its time parsing, and JSON has no NaN, which a failed training logs. Each member
+// carries a tag (base/field_codec.h), so a new member needs no new version of the schema; rows
+// written without it get its default.
 #ifndef TENON_HISTORY_CODEC_H_
 #define TENON_HISTORY_CODEC_H_
 
@@ -19,16 +19,16 @@ namespace tenon::history {
 std::string EncodeFold(const journal::SegmentFold& fold);
 Result<journal::SegmentFold> DecodeFold(std::string_view bytes);  // kCorrupt
 
-// A run in two parts: what listings show, and what only its own page needs (steps, notices,
-// packages).
+// A run is stored in two parts: what listings show, and what only the page of one run needs (steps,
+// notices, environment, container).
 std::string EncodeRow(const journal::RunView& view);
 std::string EncodeDetail(const journal::RunView& view);
-// Each fills its part of `view`. kCorrupt.
+// Each fills its part of `view`. kCorrupt when the bytes are damaged.
 Status DecodeRow(std::string_view bytes, journal::RunView& view);
 Status DecodeDetail(std::string_view bytes, journal::RunView& view);
 
-// The contents of any of these, decompressed into `space` where needed; nullopt when they are
-// damaged.
+// The contents of bytes that any Encode function above made. Compressed contents are decompressed
+// into `*space`; otherwise the result points into `bytes`. nullopt when the bytes are damaged.
 std::optional<std::string_view> SealedContents(std::string_view bytes, std::string* space);
 
 }  // namespace tenon::history

@@ -13,8 +13,8 @@
 namespace tenon::history {
 namespace {
 
-// How many members each struct had, which are those with the tags up to that; the order is the
-// same.
+// The number of members that each struct had in version 4: those with the tags up to that number,
+// in the order of the tags.
 template <typename T>
 constexpr uint32_t kMembers = 0;
 template <>
@@ -70,7 +70,7 @@ class Version4Decoder {
 
   template <typename T, typename... F>
   void GetFields(T& value, const std::tuple<F...>& fields) {
-    // A type that version 4 had not: a member of one is never asked for.
+    // Version 4 did not have this type, so none of its data has a member of it.
     if constexpr (kMembers<T> == 0) return Fail();
     std::apply(
         [&](const auto&... field) {

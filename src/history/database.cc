@@ -18,10 +18,10 @@ namespace {
 
 constexpr int kBusyTimeoutMs = 10'000;
 
-// synchronous=NORMAL: a commit does not wait for the disk, only a checkpoint does, and a power cut
-// costs the last commits at most. OFF would save the checkpoint's two syncs but could leave an
-// index that is wrong without anyone noticing. The log is kept short because the first to open the
-// file reads all of it.
+// synchronous=NORMAL: a commit does not wait for the disk, only a checkpoint does; a power cut
+// costs at most the last commits. OFF would save the two syncs of a checkpoint, but could leave an
+// index that is wrong without anyone noticing. The log is kept short because the first program to
+// open the file reads all of it.
 constexpr const char* kPragmas =
     "PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=256; PRAGMA journal_size_limit=4194304;"
     "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF;";
@@ -43,7 +43,7 @@ ErrorKind KindOf(int code, int system_errno) {
       return FromErrno("", system_errno == 0 ? EACCES : system_errno).kind;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    // The schema is not what user_version says: somebody else's file, or damage in it.
+    // The schema is not what user_version says: the file is another program's, or damaged.
     case SQLITE_ERROR:
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
@@ -71,7 +71,7 @@ Error MakeError(sqlite3* handle, const std::string& path, std::string_view doing
   return error;
 }
 
-// "file:…?immutable=1" with everything unusual in the path escaped.
+// "file:…?immutable=1", with unusual characters in the path escaped.
 std::string ImmutableUri(const std::string& path) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   std::string uri = "file:";
@@ -158,7 +158,8 @@ Result<std::unique_ptr<Database>> Database::OpenHandle(const std::string& path, 
     if (handle == nullptr) return Unavailable("opening " + path + ": out of memory");
     Error error = MakeError(handle, path, "opening the history index");
     sqlite3_close(handle);
-    // SQLite's second try, for reading, hides that the first was not allowed to make the file.
+    // SQLite then tries to open the file for reading, and that error (not found) hides the first
+    // one: SQLite was not allowed to make the file.
     if (error.kind == ErrorKind::kNotFound && IsDirectory(DirName(path))) {
       return Denied("making the history index " + path + ": the folder can't be written");
     }
@@ -168,27 +169,30 @@ Result<std::unique_ptr<Database>> Database::OpenHandle(const std::string& path, 
   std::unique_ptr<Database> database(new Database(handle, path, read_only));
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, kBusyTimeoutMs);
-  // Else each program that is alone at its end would checkpoint, and wait for the disk.
+  // Otherwise each program that closes the database last would checkpoint and wait for the disk.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   TENON_TRY_VOID(database->Configure());
   return database;
 }
 
 Result<std::unique_ptr<Database>> Database::Open(const std::string& path) {
-  // An absolute name can't be taken for one of SQLite's special ones (":memory:", "file:…").
+  // SQLite gives some names a special meaning (":memory:", "file:…"), but none that begins with "/"
+  // or "./".
   const std::string name = path.starts_with('/') ? path : "./" + path;
-  // SQLite would make it as the umask says. Its log's files get the mode that the database has.
+  // SQLite would make the file with the mode of the umask. It gives the files of its log the mode
+  // of the database.
   if (!Exists(name)) (void)OpenFile(name, O_WRONLY | O_CREAT, 0600).ok();
   for (const char* suffix : {"", "-wal", "-shm"}) KeepPrivate(name + suffix);
   auto opened = OpenHandle(name, false);
   if (opened.ok() || opened.error().kind != ErrorKind::kDenied || !Exists(path)) return opened;
-  // The log's files can't be made beside the database. Nobody else can write it either.
+  // The files of the log can't be made beside the database. Others can't write the database either,
+  // so it may be opened as immutable.
   auto frozen = OpenHandle(name, true);
   return frozen.ok() ? std::move(frozen) : std::move(opened);
 }
 
 Status Database::Configure() {
-  // The first read: tells whether this is a database, and one that can be used here.
+  // The first read. It fails when the file is not a database, or not one that can be used here.
   TENON_TRY_VOID(ReadInt("SELECT count(*) FROM sqlite_schema"));
   if (read_only_) return {};
   TENON_TRY_VOID(EnterWal());
@@ -196,7 +200,8 @@ Status Database::Configure() {
 }
 
 Status Database::EnterWal() {
-  // Many programs making one new file: the change of mode does not wait for others by itself.
+  // When many programs make a new file at once, SQLite does not wait for the others in the change
+  // of mode.
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
   while (true) {
@@ -213,7 +218,8 @@ Status Database::EnterWal() {
 Database::~Database() {
   for (auto& [sql, statement] : statements_) sqlite3_finalize(statement);
   if (many_writes_) {
-    // Emptied if nobody else is at it: who comes next reads all of it, checkpointed or not.
+    // Empties the log if no other program uses it. The next program to open the file reads all of
+    // the log, checkpointed or not.
     sqlite3_busy_timeout(handle_, 0);
     sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   }
@@ -258,7 +264,7 @@ Result<Transaction> Transaction::Begin(Database& database) {
 
 Transaction::~Transaction() {
   if (database_ == nullptr) return;
-  // Fails only where SQLite has rolled back by itself.
+  // Fails only when SQLite has already rolled back by itself.
   (void)database_->Execute("ROLLBACK").ok();
 }
 

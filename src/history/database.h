@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQLite, as far as history needs it. The only files that include sqlite3.h are this one's .cc.
+// A thin wrapper of SQLite for the history. Only database.cc includes sqlite3.h.
 #ifndef TENON_HISTORY_DATABASE_H_
 #define TENON_HISTORY_DATABASE_H_
 
@@ -22,8 +22,9 @@ class Database;
 inline constexpr const char* kRebuildHint =
     "`tenon history rebuild` makes it anew from the run folders";
 
-// One use of a prepared statement. Given back to its database's cache when it goes; at most one of
-// a statement is in use at a time. Bound bytes are not copied: they outlive the Query.
+// One use of a prepared statement. The destructor gives the statement back to the cache of its
+// database. A statement has at most one Query at a time. Bound bytes are not copied: the caller
+// keeps them until the Query is destroyed.
 class Query {
  public:
   Query(Database& database, sqlite3_stmt* statement)
@@ -38,10 +39,10 @@ class Query {
   Query& Bind(std::string_view text);
   Query& BindBlob(std::string_view bytes);
 
-  Result<bool> Step();  // true: there is a row
+  Result<bool> Step();  // true: a row is ready
   Status Run();         // for statements without rows
 
-  // Columns of the present row; views are valid until the next Step().
+  // Columns of the current row. Views are valid until the next Step().
   int64_t Int(int column) const;
   std::string_view Text(int column) const;
   std::string_view Blob(int column) const;
@@ -52,11 +53,13 @@ class Query {
   int bound_ = 0;
 };
 
-// One connection. Used from one thread. Waits up to ten seconds for other writers.
+// One connection. For one thread. A call waits up to ten seconds for other writers.
 class Database {
  public:
-  // Opens or makes the file, in WAL mode where the file system can. A file or folder that cannot be
-  // written is opened for reading. kCorrupt when this is no database.
+  // Opens the file, or makes it if it is missing, in WAL mode where the file system supports that.
+  // If the file or its folder cannot be written, the database is opened for reading only. kCorrupt
+  // when the file is not a database; kNotFound when its folder is missing; kDenied when the file is
+  // missing and the folder cannot be written.
   static Result<std::unique_ptr<Database>> Open(const std::string& path);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -65,17 +68,18 @@ class Database {
   const std::string& path() const { return path_; }
   bool read_only() const { return read_only_; }
 
-  // Prepares once per text.
+  // Each SQL text is prepared once and then taken from a cache.
   Result<Query> Prepare(std::string_view sql);
-  // Statements without parameters and rows, separated by semicolons.
+  // Runs statements without parameters and rows, separated by semicolons.
   Status Execute(const char* sql);
+  // The first column of the first row; there must be one.
   Result<int64_t> ReadInt(const char* sql);
 
-  // The connection is about to write much: checkpoints become rarer, and the destructor makes one,
-  // so that the next to open the file has no long log to read.
+  // Says that this connection is about to write much. Checkpoints become rarer; the destructor
+  // makes one instead, so that the next program to open the file has no long log to read.
   void ExpectManyWrites();
 
-  // The failure of the last call, in words.
+  // The Error of the last SQLite call that failed; `doing` says what was tried.
   Error LastError(std::string_view doing) const;
 
  private:
@@ -92,7 +96,7 @@ class Database {
   std::map<std::string, sqlite3_stmt*, std::less<>> statements_;
 };
 
-// BEGIN IMMEDIATE … COMMIT; rolled back when it goes without Commit().
+// BEGIN IMMEDIATE … COMMIT. The destructor rolls back unless Commit() succeeded.
 class Transaction {
  public:
   static Result<Transaction> Begin(Database& database);

@@ -10,7 +10,7 @@
 
 namespace tenon::history {
 
-// A store that fails every call with the Error it was given: for tests of its users.
+// A store for tests: every call fails with the Error given to the constructor.
 class FailingStore : public HistoryStore {
  public:
   explicit FailingStore(Error error = Unavailable("the history is made to fail"))

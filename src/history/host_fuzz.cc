@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host may send, through the functions that the client uses: frames, and in them errors and
-// segments of a journal; records whose checksums are right, compressed so that few bytes are many;
-// artifacts. Memory is limited by the options of the fuzzer (scripts/lib/run_tests.py), so that
-// whatever grows without a limit is found. Objects and trees: snapshot/transfer/host_tree_fuzz.cc.
+// Fuzzes what a host may send, with the functions that the client uses: frames, and in them errors
+// and segments of a journal; records with right checksums, compressed so that a few bytes become
+// many; artifacts. The options of the fuzzer limit the memory (scripts/lib/run_tests.py), so that
+// anything that grows without a limit is found. For objects and trees see
+// snapshot/transfer/host_tree_fuzz.cc.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -26,10 +27,11 @@ namespace tenon::history {
 namespace {
 
 constexpr const char* kKey = "6ba7b810-9dad-41d1-80b4-00c04fd430c8";
-// Of all records of an input together: what is beyond a limit need not be far beyond it. Such an
-// input takes most of a second, so that few are made: the others have a small part of it.
+// Limits on the size of all records of one input together. An input need not go far beyond the
+// limits under test. An input of kMostGrown takes most of a second, so only a few are made; the
+// others have at most kUsuallyGrown.
 constexpr size_t kMostGrown = 20u << 20, kUsuallyGrown = 64u << 10;
-// The first byte of an input, modulo 4.
+// The kind of an input: its first byte modulo 4.
 constexpr uint8_t kFrames = 0, kLargeRecords = 1, kSegment = 2, kRecords = 3;
 constexpr unsigned kOneIsLargeOf = 64;
 constexpr size_t kMostRecords = 64;
@@ -47,7 +49,7 @@ std::string Header(const std::string& segment) {
   return *journal::EncodeFileHeader({kKey, segment, 0, ""});
 }
 
-// A journal as it lies on the disk goes into a store, and everything is asked of the store.
+// Ingests `bytes`, a whole segment, into the store.
 void IngestSegment(HistoryStore& store, const std::string& segment, std::string_view bytes) {
   journal::Decoder decoder;
   decoder.Feed(bytes);
@@ -88,7 +90,8 @@ void IngestHost(std::string_view host) {
   AskEverything(*store);
 }
 
-// head + middle × count + tail, as one zstd frame where that is asked for: few bytes that are many.
+// head + middle × count + tail, as one zstd frame if the input asks for it: a few bytes become
+// many.
 std::string Grown(FuzzInput& in, bool metrics, size_t& left) {
   const std::string_view head = in.Bytes(in.Byte());
   const std::string_view middle = in.Bytes(in.Byte());

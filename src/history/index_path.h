@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the index may lie. SQLite's log needs memory shared between programs and locks that work;
-// on a network file system it has neither.
+// Chooses where the index is stored. SQLite's log needs memory shared between programs and working
+// locks; a network file system has neither.
 #ifndef TENON_HISTORY_INDEX_PATH_H_
 #define TENON_HISTORY_INDEX_PATH_H_
 
@@ -12,8 +12,8 @@
 
 namespace tenon::history {
 
-// Whether statfs(2)'s f_type is that of a file system whose bytes may lie on another machine. FUSE
-// counts: nobody can tell what is behind it.
+// Whether `f_type` of statfs(2) is that of a file system whose bytes may be on another machine.
+// FUSE counts, because any file system may be behind it.
 bool IsNetworkFileSystem(uint64_t f_type);
 
 struct IndexPlace {
@@ -23,8 +23,9 @@ struct IndexPlace {
   uid_t uid = 0;
 };
 
-// The index's path. Pure but for `is_network`, which is asked about folders that need not exist yet
-// (the answer is that of their nearest parent).
+// The path of the index: in the home, or on local disk when the home is on a network file system
+// (see IndexPath()). Pure except for `is_network`. The folders that `is_network` gets need not
+// exist yet; it answers for their nearest existing parent.
 std::string ChooseIndexPath(const IndexPlace& place,
                             const std::function<bool(const std::string& folder)>& is_network);
 

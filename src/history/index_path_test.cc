@@ -42,7 +42,7 @@ TEST(IndexPath, NetworkHomeGoesToTheCacheFolder) {
   const std::string path = ChooseIndexPath(place, NetworkBelow({"/net"}));
   EXPECT_TRUE(path.starts_with("/scratch/cache/tenon/")) << path;
   EXPECT_TRUE(path.ends_with("/history.db")) << path;
-  // Two homes do not share an index, one home always finds its own.
+  // Two homes do not share an index; the same home always gets the same one.
   EXPECT_EQ(ChooseIndexPath(place, NetworkBelow({"/net"})), path);
   place.home = "/net/ada/other";
   EXPECT_NE(ChooseIndexPath(place, NetworkBelow({"/net"})), path);

@@ -19,10 +19,10 @@
 namespace tenon::history {
 namespace {
 
-// Other writers wait while we hold a transaction, so a long segment comes in pieces.
+// Other writers wait during a transaction, so a long segment is ingested in pieces.
 constexpr uint64_t kPieceBytes = 64u << 20;
 constexpr size_t kMaxSpecFile = 4u << 20;
-// A submit that is being made has a folder before it has a journal.
+// A new submit makes its folder before its journal.
 constexpr time_t kYoungSeconds = 60;
 
 struct Segment {
@@ -33,7 +33,7 @@ struct Segment {
 Result<std::vector<Segment>> ListSegments(const std::string& run_folder) {
   TENON_TRY(std::vector<std::string> names, ListDir(run_folder));
   std::ranges::sort(names);
-  // Near ones first: they tell what run this is.
+  // Near segments first: they say which run this is.
   std::stable_partition(names.begin(), names.end(),
                         [](const auto& name) { return journal::IsNearSegment(name); });
   std::erase_if(names, [](const auto& name) { return !name.ends_with(run::kSegmentSuffix); });
@@ -50,7 +50,7 @@ Result<std::vector<Segment>> ListSegments(const std::string& run_folder) {
   return segments;
 }
 
-// Whether a header can be that of a record after `number`.
+// Whether a header can be that of a record after record `number`.
 bool LooksLikeRecordAfter(const char* header28, uint64_t number) {
   const journal::RecordHeader header = journal::DecodeRecordHeader(header28);
   const char* zeros = header28 + journal::kRecordHeaderSize - 3;
@@ -58,9 +58,9 @@ bool LooksLikeRecordAfter(const char* header28, uint64_t number) {
          zeros[1] == 0 && zeros[2] == 0;
 }
 
-// False when the segment no longer has the record that `known` says was taken in last, at that
-// place. That happens after a power cut: records that had been read but were not on disk yet are
-// gone, and whoever went on wrote others under their numbers.
+// False when the segment no longer has the record `known.record`, the last one ingested, at that
+// offset. That happens after a power cut: records that had been read but were not yet on disk are
+// gone, and a new writer used their numbers for other records.
 Result<bool> StillThere(const std::string& path, journal::Cursor known) {
   if (known.record == 0) return true;
   TENON_TRY(const UniqueFd fd, OpenRegular(path, O_RDONLY | O_NOFOLLOW));
@@ -71,7 +71,7 @@ Result<bool> StillThere(const std::string& path, journal::Cursor known) {
   char header[journal::kRecordHeaderSize];
   TENON_TRY(const size_t got, ReadAt(fd.get(), header, known.offset));
   if (got < sizeof header || LooksLikeRecordAfter(header, known.record)) return true;
-  // Damage after our place, or a place that no longer fits: only the records before it can tell.
+  // Damage after this place, or a place that no longer fits. Only the records before it can tell.
   TENON_TRY(journal::Reader reader, journal::Reader::Open(path));
   while (reader.cursor().record < known.record) {
     TENON_TRY(const auto record, reader.Next());
@@ -80,7 +80,7 @@ Result<bool> StillThere(const std::string& path, journal::Cursor known) {
   return reader.cursor().record == known.record && reader.cursor().offset == known.offset;
 }
 
-// What follows the last record of a segment without a writer.
+// Tells the store how many bytes follow the last record of a segment without a writer.
 Status IngestTail(HistoryStore& store, const std::string& run_id, const std::string& segment,
                   journal::Cursor at, uint64_t bytes) {
   const auto nothing = [] { return Result<std::optional<journal::Record>>(std::nullopt); };
@@ -89,7 +89,7 @@ Status IngestTail(HistoryStore& store, const std::string& run_id, const std::str
   return {};
 }
 
-// Whether the store may have bytes of damage in mind that are no longer there.
+// Whether the store may count damaged bytes that are no longer in the segment.
 Result<bool> MayKnowDamage(HistoryStore& store, const std::string& run_id) {
   auto view = store.Get(run_id);
   if (view.ok()) return view->hole_bytes > 0;
@@ -97,7 +97,7 @@ Result<bool> MayKnowDamage(HistoryStore& store, const std::string& run_id) {
   return std::move(view).error();
 }
 
-// A segment that strayed in from another run's folder must not become part of this one.
+// A segment from the folder of another run must not become part of this one.
 Status CheckBelongs(HistoryStore& store, const std::string& run_id, const journal::Reader& reader) {
   const std::optional<std::string> key = reader.run_key();
   const auto view = store.Get(run_id);
@@ -105,20 +105,20 @@ Status CheckBelongs(HistoryStore& store, const std::string& run_id, const journa
   return Corrupt("the segment belongs to another run, " + *key);
 }
 
-// A folder that was copied under another name, or made up, must not pass for the run that its
-// record names: what is done to one would be done to the other.
+// A folder that was copied under another name, or made up, must not be taken for the run that its
+// record names: commands on one of the two would hit the other.
 Status CheckNames(const std::string& run_id, const std::string& segment,
                   const journal::Record& record) {
   if (record.type != static_cast<uint8_t>(run::EventType::kSubmitted)) return {};
   if (!journal::IsNearSegment(segment)) return {};
   const auto event = run::DecodeEvent(record.type, record.payload);
-  if (!event.ok() || !*event) return {};  // such a record says nothing
+  if (!event.ok() || !*event) return {};  // a record that cannot be decoded names no run
   const std::string& named = std::get<run::Submitted>(**event).spec.id;
   if (named == run_id) return {};
   return Corrupt("it is the record of another run, " + OneLine(named));
 }
 
-// Takes in all records after the reader's place. Returns whether there were any.
+// Ingests all records after the reader's place. Returns whether there were any.
 Result<bool> IngestRecords(HistoryStore& store, const std::string& run_id,
                            const std::string& segment, journal::Reader& reader) {
   const bool from_start = reader.cursor().record == 0;
@@ -151,8 +151,8 @@ Result<bool> IngestRecords(HistoryStore& store, const std::string& run_id,
 Status IngestSegment(HistoryStore& store, const std::string& run_id, const Segment& segment,
                      journal::Cursor after) {
   TENON_TRY(journal::Reader reader, journal::Reader::Open(segment.path, after));
-  // Asked before reading: what a writer adds after the answer is read or left for next time, and
-  // the end of a segment that had no writer then stays its end.
+  // Ask for the writer before reading. If there was none, the end that is read stays the end of the
+  // segment. What a new writer adds after the answer is read now or next time.
   TENON_TRY(const bool alive, reader.WriterAlive());
   TENON_TRY(const bool any, IngestRecords(store, run_id, segment.name, reader));
   if (alive) return {};
@@ -165,15 +165,16 @@ Status IngestSegment(HistoryStore& store, const std::string& run_id, const Segme
   return IngestTail(store, run_id, segment.name, reader.cursor(), tail);
 }
 
-// All of a file that is no segment is damage.
+// Counts the whole file as damage, because it is not a segment.
 void IngestUnreadable(HistoryStore& store, const std::string& run_id, const Segment& segment) {
   struct stat info;
   if (::lstat(segment.path.c_str(), &info) != 0) return;
-  // The caller has an Error to tell already.
+  // The caller already returns an Error.
   (void)IngestTail(store, run_id, segment.name, {}, static_cast<uint64_t>(info.st_size)).ok();
 }
 
-// Forgets a run whose journal is no longer the one that was taken in.
+// The places of PlaceOf(). If the journal is no longer the one that was ingested, deletes the run
+// from the index and returns no places.
 Result<journal::Place> CheckedPlace(HistoryStore& store, const std::string& run_id,
                                     const std::vector<Segment>& segments) {
   TENON_TRY(journal::Place place, store.PlaceOf(run_id));
@@ -204,8 +205,8 @@ Status IngestSegments(HistoryStore& store, const std::string& run_id,
   return {};
 }
 
-// What can be known of a run without its journal: what its runner was asked to do, if that is
-// there, and what the name of the folder tells.
+// What is known of a run without its journal: its spec, if spec.json has it, and what the folder's
+// name and time tell.
 journal::RunView KnownFromFolder(const std::string& run_id, const std::string& run_folder) {
   journal::RunView known;
   const auto text = ReadFile(run::RunFolder(run_folder).spec(), kMaxSpecFile);
@@ -224,8 +225,8 @@ journal::RunView KnownFromFolder(const std::string& run_id, const std::string& r
   return known;
 }
 
-// Why a run about which its journal says nothing is one all the same; "" = it is none, or is just
-// being made.
+// The reason to list a run whose journal does not say what was submitted; "" = the folder is no
+// run, or the run is just being made.
 std::string WhyNothingIsSaid(const std::string& run_folder) {
   const auto segments = ListSegments(run_folder);
   if (!segments.ok()) return segments.error().message;
@@ -235,14 +236,14 @@ std::string WhyNothingIsSaid(const std::string& run_folder) {
     if (IsLockedByOther(segment.path).value_or(false)) return "";
     begun = begun || (::lstat(segment.path.c_str(), &info) == 0 && info.st_size > 0);
   }
-  // A submit that died before its first record was on disk leaves no more than this: a segment of
-  // its own that is empty or torn. It has told nobody of it, and it is no run.
+  // A submit that died before its first record was on disk leaves only this: its own near segment,
+  // empty or torn. It has told nobody of a run, so there is none.
   const auto names = ListDir(run_folder);
   const auto is_near = [](const std::string& name) { return journal::IsNearSegment(name); };
   if (names.ok() && std::ranges::all_of(*names, is_near)) return "";
   if (begun) return "no segment says what was submitted";
   if (names.ok() && names->size() == segments->size()) return "";
-  // A folder of somebody else's.
+  // Somebody else's folder is no run.
   const bool looks_like_one = run::TimeInRunId(BaseName(run_folder)) != 0 || !segments->empty() ||
                               Exists(run::RunFolder(run_folder).spec());
   if (!looks_like_one) return "";
@@ -251,7 +252,7 @@ std::string WhyNothingIsSaid(const std::string& run_folder) {
   return young ? "" : "it has no journal";
 }
 
-// Whether the Error is about what lies in the run's folder, not about the index or the disk.
+// Whether the Error is about the contents of the run's folder, not about the index or the disk.
 bool IsOfTheRun(const Error& error) {
   return error.hint != kRebuildHint && error.kind != ErrorKind::kUnavailable &&
          error.kind != ErrorKind::kInternal;
@@ -272,7 +273,7 @@ Status IngestRunFolder(HistoryStore& store, const std::string& run_id,
     if (!told) why = WhyNothingIsSaid(run_folder);
   }
   Status noted = store.SetUnreadable(run_id, why, KnownFromFolder(run_id, run_folder));
-  // An index that can't be written can't note it either.
+  // If the index can't be written, return the first Error: the note fails for the same reason.
   if (!noted.ok() && (status.ok() || noted.error().kind != ErrorKind::kDenied)) return noted;
   return status;
 }

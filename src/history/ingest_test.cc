@@ -32,7 +32,7 @@ void Overwrite(const std::string& path, const std::string& bytes) {
 
 std::string ViewBytes(const journal::RunView& view) { return EncodeRow(view) + EncodeDetail(view); }
 
-// The index against the journal read directly.
+// Expects the index to equal the journal, read directly.
 void ExpectEqualToJournal(HistoryStore& store, const TestFolder& home, int64_t number) {
   const auto direct = Must(journal::FoldRunFolder(Folder(home, number)));
   EXPECT_EQ(ViewBytes(Must(store.Get(IdOf(number)))), ViewBytes(direct));
@@ -185,15 +185,15 @@ TEST(Ingest, TornTailIsNotDamageWhileTheWriterLives) {
   if (!bytes.ends_with("half a record")) Overwrite(options.path, bytes + "half a record");
   Must(IngestRunFolder(*store, IdOf(1), Folder(home, 1)));
   EXPECT_EQ(Must(store->Get(IdOf(1))).hole_bytes, 13u);
-  // The next writer cuts it off.
+  // The next writer cuts the tail off.
   WriteSegment(Folder(home, 1), "host", {EndOf()});
   Must(IngestRunFolder(*store, IdOf(1), Folder(home, 1)));
   EXPECT_EQ(Must(store->Get(IdOf(1))).hole_bytes, 0u);
   EXPECT_EQ(Must(store->Get(IdOf(1))).state, run::State::kCompleted);
 }
 
-// A power cut took records the index had already seen; whoever recovered the run wrote its end
-// under one of their numbers. The run must not stay Running for ever.
+// A power cut took back records that the index had already ingested. Whoever recovered the run
+// wrote its end under one of their numbers. The run must not stay Running for ever.
 TEST(Ingest, RecordsLostInAPowerCutAndWrittenAnewAreBelieved) {
   const TestFolder home;
   const Events full = HostEvents();
@@ -326,7 +326,7 @@ TEST(OpenHistory, LostIndexIsMadeAnewByItself) {
 TEST(OpenHistory, ReadOnlyHomeWithoutAnIndexIsListedFromItsFolders) {
   const TestFolder home;
   WriteRun(home, 1);
-  // Its owner, who alone may read what is in it.
+  // Give the home to the user of the child: only the owner may read what is in it.
   if (::geteuid() == 0) {
     ASSERT_EQ(::system(("chown -R 65534:65534 '" + home.path() + "'").c_str()), 0);
   }

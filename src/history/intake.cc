@@ -12,7 +12,8 @@ namespace {
 Status SplitMetrics(const journal::Record& record,
                     const std::function<Status(StoredBlock block)>& on_block) {
   auto blocks = run::DecodeMetricBlocks(record.payload);
-  // The record is whole, but not what we understand; the fold has judged it already.
+  // The record is whole, but its payload cannot be decoded. The fold has already made a notice of
+  // it.
   if (!blocks.ok()) return {};
   if (blocks->size() == 1) {
     return on_block(
@@ -20,7 +21,7 @@ Status SplitMetrics(const journal::Record& record,
   }
   for (size_t i = 0; i < blocks->size(); ++i) {
     run::MetricBlock& block = (*blocks)[i];
-    // Where the points came from matters to the runner only.
+    // Only the runner needs to know where the points came from.
     block.source.clear();
     block.position = 0;
     std::string series = block.series;
@@ -57,7 +58,7 @@ Result<bool> TakeRecords(SegmentState& state, std::string_view segment,
     if (!record) break;
     if (record->number <= state.at.record) continue;
     const uint64_t end = cursor().offset;
-    // What followed the last record is no longer the end.
+    // The bytes counted as `tail` are no longer at the end.
     state.fold.hole_bytes -= state.tail;
     state.tail = 0;
     state.fold.hole_bytes += BytesLostBefore(*record, state.at.offset, end);
@@ -68,7 +69,7 @@ Result<bool> TakeRecords(SegmentState& state, std::string_view segment,
     state.at = {record->number, end};
     changed = true;
   }
-  // Who has read less than is known can't say what follows the end.
+  // A caller that has read less than the stored place does not know the end.
   if (cursor().record >= state.at.record && hole_bytes != state.tail) {
     state.fold.hole_bytes += hole_bytes - state.tail;
     state.tail = hole_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every store does with the records it is handed: skip the known, fold the new, count what was
-// lost between them.
+// What every store does with records it is given: skip those it knows, fold the new ones, count the
+// bytes lost between them.
 #ifndef TENON_HISTORY_INTAKE_H_
 #define TENON_HISTORY_INTAKE_H_
 
@@ -19,15 +19,15 @@
 
 namespace tenon::history {
 
-// What a store keeps of one segment. `fold.hole_bytes` counts `tail` too: the bytes after the last
-// record that are no record, of a segment without a writer.
+// What a store keeps of one segment. `tail` is the number of bytes after the last record that are
+// no record, in a segment without a writer. `fold.hole_bytes` includes `tail`.
 struct SegmentState {
   journal::Cursor at;
   uint64_t tail = 0;
   journal::SegmentFold fold;
 };
 
-// One block of points of a series, in a form of its own that DecodeMetricBlocks() reads.
+// One block of points of a series. `data` is what VisitPoints() reads.
 struct StoredBlock {
   std::string series;
   uint64_t record = 0;
@@ -35,21 +35,22 @@ struct StoredBlock {
   std::string data;
 };
 
-// Brings `state` forward as HistoryStore::Ingest() promises. Metric blocks of new records go to
-// `on_block`. `most`: what state.fold.held may come to (journal::kMaxHeld less what the run's other
-// segments hold). Returns whether anything has changed. After an Error `state` is to be thrown
-// away.
+// Applies new records to `state` as HistoryStore::Ingest() promises. Metric blocks of new records
+// go to `on_block`. `most` is the limit for state.fold.held (see RoomFor()). Returns whether
+// anything changed. After an Error the caller must discard `state`.
 //
-// Holes between records are found from the cursors (what lies between the end of one record and the
-// beginning of the next), so they count once whoever brings the records, and how often.
+// Holes between records are computed from the cursors: the bytes between the end of one record and
+// the beginning of the next. So each hole counts once, however often and by whomever the records
+// are brought.
 Result<bool> TakeRecords(SegmentState& state, std::string_view segment,
                          const std::function<Result<std::optional<journal::Record>>()>& read,
                          const std::function<journal::Cursor()>& cursor, uint64_t hole_bytes,
                          uint64_t most, const std::function<Status(StoredBlock block)>& on_block);
-// The room that the other segments leave to one.
+// journal::kMaxHeld less what the other segments of the run hold.
 uint64_t RoomFor(const std::string& segment, const std::map<std::string, SegmentState>& segments);
 
-// The points of one StoredBlock.
+// Calls `visit` with each point of one StoredBlock. Stops at the first Error of `visit` and returns
+// it. kCorrupt when `data` is damaged.
 Status VisitPoints(
     const std::string& series, std::string_view data,
     const std::function<Status(const std::string& series, const run::MetricPoint& point)>& visit);

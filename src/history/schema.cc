@@ -14,16 +14,16 @@
 namespace tenon::history {
 namespace {
 
-// `runs` holds what listings filter and order by; its indexes carry all of it, so that a page of a
-// listing is one walk along an index and one look-up in `views` per row. `views` holds the run in
-// the form of codec.h: `row` is what listings show, `detail` the rest. A run is in both once its
-// kSubmitted record is known; its segments may be there before. One of which nothing but its folder
-// is known has hidden = 2.
+// `runs` has the columns that listings filter and order by. Its indexes have all of these columns,
+// so a page of a listing takes one walk along an index and one look-up in `views` per row. `views`
+// has the run in the form of codec.h: `row` is what listings show, `detail` the rest. A run is in
+// both once its kSubmitted record is known; its segments may be stored before that. A run known
+// only from its folder has hidden = 2.
 //
-// Metric points lie together per series; the key makes a repeated ingest harmless.
+// The points of a series are stored together. The key makes a repeated ingest harmless.
 //
 // meta: 'complete' is 1 once every run folder has been looked at since the file was made; 'runs'
-// and 'boot' are the two of Seen (store.h).
+// and 'boot' are the two members of Seen (store.h).
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO meta VALUES('complete', 0);
@@ -76,7 +76,7 @@ CREATE TABLE tags(
 
 Status ToVersion1(Database& database) { return database.Execute(kVersion1); }
 
-// Folds and runs have got members (environments, containers): they are made again from the
+// Folds and runs have new members (environments, containers), so they are made again from the
 // journals.
 Status ToVersion2(Database& database) {
   return database.Execute(
@@ -84,18 +84,18 @@ Status ToVersion2(Database& database) {
       "DELETE FROM tags; UPDATE meta SET value = 0 WHERE key = 'complete';");
 }
 
-// Hosts, retries, data sets: likewise.
+// Likewise: hosts, retries, data sets.
 Status ToVersion3(Database& database) { return ToVersion2(database); }
 
-// Runs whose folder can't be read have a row with the reason; folds have got members.
-// Outputs that are not collected, who asks for a GPU: likewise.
+// Runs whose folder can't be read get a row with the reason. Likewise new members: outputs that are
+// not collected, who asks for a GPU.
 Status ToVersion4(Database& database) {
   TENON_TRY_VOID(
       database.Execute("ALTER TABLE views ADD COLUMN unreadable TEXT NOT NULL DEFAULT '';"));
   return ToVersion2(database);
 }
 
-// Writes every value of a column anew, by `id`. False: one of them is damaged.
+// Converts every value of a column. False: one of the values is damaged.
 Result<bool> Convert(Database& database, const std::string& table, const std::string& column,
                      std::optional<std::string> (*convert)(std::string_view)) {
   std::vector<int64_t> ids;
@@ -123,8 +123,8 @@ Result<bool> Convert(Database& database, const std::string& table, const std::st
   return true;
 }
 
-// Members of folds and runs carry tags: from here on a new member needs no migration. An index that
-// is damaged is made again from the journals.
+// Members of folds and runs carry tags: from this version on a new member needs no migration. A
+// damaged index is made again from the journals.
 Status ToVersion5(Database& database) {
   using Column =
       std::tuple<const char*, const char*, std::optional<std::string> (*)(std::string_view)>;
@@ -188,7 +188,7 @@ Status Migrate(Database& database, std::span<const Migration> migrations) {
                   " has to be brought up to date, but can't be written");
   }
   TENON_TRY(Transaction transaction, Transaction::Begin(database));
-  // Another program may have done it while we waited.
+  // Another program may have migrated the file while this one waited.
   TENON_TRY(version, CheckedVersion(database, migrations.size()));
   if (version == 0) TENON_TRY_VOID(DropEverything(database));
   for (size_t i = static_cast<size_t>(version); i < migrations.size(); ++i) {

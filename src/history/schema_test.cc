@@ -19,8 +19,8 @@ std::string DataFile(std::string_view name) {
   return SourcePath("tests/data/" + std::string(name));
 }
 
-// The runs in tests/data/history-v*.db. Each was written by a release and stays as it is; a new
-// version gets a file of its own, by
+// The number of runs in tests/data/history-v*.db. A release wrote each of these files; they never
+// change. A new version of the schema gets a new file, made by
 //   TENON_TEST_SAVE_HISTORY=1 history_test --gtest_filter=Schema.WriteSavedDatabase
 constexpr int64_t kSavedRuns = 5;
 
@@ -122,7 +122,7 @@ TEST(Schema, MigrationTakesEachStepOnceAndInOrder) {
   Must(Migrate(*database, two));
   EXPECT_EQ(Must(database->ReadInt("PRAGMA user_version")), 2);
   EXPECT_EQ(Must(database->ReadInt("SELECT count(*) FROM runs WHERE color = 'blue'")), kSavedRuns);
-  Must(Migrate(*database, two));  // AddColor again would fail
+  Must(Migrate(*database, two));  // a second AddColor would fail
 }
 
 TEST(Schema, FailedMigrationLeavesTheOldDatabaseWhole) {

@@ -14,13 +14,13 @@
 namespace tenon::history {
 namespace {
 
-// After so many writes this is a rebuild or a long follow, not one command.
+// After this many writes the store is used for a rebuild or a long follow, not for one command.
 constexpr int kManyWrites = 100;
 
-// runs.hidden of one of which nothing but its folder is known.
+// The value of runs.hidden for a run known only from its folder.
 constexpr int64_t kHiddenUntold = 2;
 
-// The least string greater than every one that begins with `prefix`; "" when there is none.
+// The smallest string greater than every string that begins with `prefix`; "" when there is none.
 std::string AfterPrefix(std::string_view prefix) {
   std::string after(prefix);
   while (!after.empty() && after.back() == '\xff') after.pop_back();
@@ -29,9 +29,9 @@ std::string AfterPrefix(std::string_view prefix) {
   return after;
 }
 
-// FROM … WHERE … of a RunQuery, and its parameters in order.
+// The FROM and WHERE of a RunQuery, and its parameters in order.
 struct Selection {
-  // `homeless`: there are rows whose project is not known.
+  // `homeless`: the index has runs whose project is not known.
   Selection(const RunQuery& query, bool homeless) {
     from = query.unfinished_only ? " FROM runs INDEXED BY runs_unfinished" : " FROM runs";
     where = " WHERE 1";
@@ -139,7 +139,7 @@ class SqliteStore : public HistoryStore {
     selection.BindTo(rows);
     rows.Bind(query.limit == 0 ? int64_t{-1} : static_cast<int64_t>(query.limit));
     rows.Bind(static_cast<int64_t>(query.offset));
-    RunRow row;  // one for all: what it has allocated serves the next
+    RunRow row;  // one for all rows, so that its memory is used again
     while (true) {
       TENON_TRY(const bool more, rows.Step());
       if (!more) return {};
@@ -339,7 +339,7 @@ class SqliteStore : public HistoryStore {
     return query.BindBlob(block.data).Run();
   }
 
-  // The rows by which the run is found; none while no segment says what was submitted.
+  // Saves the rows by which the run is found. Saves none while no segment says what was submitted.
   Status SaveRun(const std::string& run_id, std::map<std::string, SegmentState>&& segments) {
     std::map<std::string, journal::SegmentFold> folds;
     for (auto& [name, state] : segments) folds[name] = std::move(state.fold);
@@ -363,8 +363,8 @@ class SqliteStore : public HistoryStore {
     return query.Bind(id).BindBlob(row).BindBlob(detail).Run();
   }
 
-  // A row for a run of which no segment has told anything. Its project, if it does not say itself,
-  // is taken to be that of the newest run whose id begins alike.
+  // Saves a row for a run known only from its folder. If `known` has no project, takes that of the
+  // newest run whose id begins alike.
   Status SaveUntold(const std::string& run_id, journal::RunView known) {
     if (known.spec.project_id.empty()) {
       const std::string stem = run_id.substr(0, run_id.rfind('_') + 1);
@@ -377,7 +377,8 @@ class SqliteStore : public HistoryStore {
     return SaveView(run_id, known, kHiddenUntold);
   }
 
-  // A run of which not even the project is known. Few listings have to care.
+  // Whether any run has no known project. Most indexes have none, so listings need not look for
+  // them.
   Result<bool> HasHomeless() {
     TENON_TRY(Query query, db_->Prepare("SELECT 1 FROM runs WHERE project_id = '' LIMIT 1"));
     return query.Step();
@@ -428,7 +429,7 @@ Result<std::unique_ptr<HistoryStore>> OpenSqliteStore(const std::string& path) {
 }
 
 Result<std::unique_ptr<HistoryStore>> RecreateSqliteStore(const std::string& path) {
-  // The log before the file: a log without its file is thrown away, the other way round is damage.
+  // Remove the log before the file, so that a new file never has the old log beside it.
   for (const char* suffix : {"-wal", "-shm", "-journal", ""}) {
     TENON_TRY_VOID(RemoveFile(path + suffix));
   }

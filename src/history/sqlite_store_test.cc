@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only a store in a file can get wrong.
+// Failures that only a store in a file can have.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@
 namespace tenon::history {
 namespace {
 
-// Runs `body` in a child; its failed expectations become the child's exit code.
+// Runs `body` in a child process; a failed expectation makes its exit code 1.
 pid_t Start(const std::function<void()>& body) {
   const pid_t pid = ::fork();
   if (pid != 0) return pid;
@@ -31,7 +31,7 @@ void ExpectSuccess(pid_t pid) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "a child failed: " << status;
 }
 
-// One batch of one run, as eight clients following it would bring it.
+// Ingests one batch of one run, as a client that follows the run does.
 void GivePiece(HistoryStore& store, int64_t number, size_t begin, size_t end) {
   const int64_t first_us = 1'500'000'000'000'000 + number * 10'000'000;
   const MadeSegment near(NearEvents(IdOf(number), number), first_us);
@@ -47,10 +47,11 @@ TEST(SqliteStore, EightWritersAtOnceLeaveWhatOneWriterLeaves) {
   std::vector<pid_t> children;
   for (int process = 0; process < kProcesses; ++process) {
     children.push_back(Start([&] {
-      // The file does not exist yet: making it is part of the race.
+      // The file does not exist yet, so making it is part of the race.
       const auto store = Must(OpenSqliteStore(path));
       for (int i = 0; i < kIngests; ++i) {
-        // Runs 1 to 20 are everybody's, the others this process' own; all come in two pieces.
+        // All processes ingest runs 1 to 20; the other runs belong to one process. Each run comes
+        // in two batches.
         const bool shared = i < 2 * kShared;
         const int64_t number = shared ? 1 + (i / 2 + process) % kShared
                                       : 1000 + process * kIngests + (i - 2 * kShared) / 2;
@@ -96,7 +97,7 @@ TEST(SqliteStore, WriterKilledInTheMiddleLeavesWholeRunsOnly) {
             return std::optional<journal::Record>(
                 {1, 5, static_cast<uint8_t>(run::EventType::kSubmitted), payload});
           }
-          (void)WriteAll(write_end.get(), "x").ok();  // inside the transaction now
+          (void)WriteAll(write_end.get(), "x").ok();  // the child is now inside the transaction
           while (true) ::pause();
         },
         [] {
@@ -149,8 +150,8 @@ TEST(SqliteStore, FileThatIsNoDatabaseIsCorruptWithAWayOut) {
   GiveRun(*store, 1);
 }
 
-// Zeros over every page but the first, one after the other: an Error or the truth, never a crash
-// and never another run's data.
+// Overwrites every page but the first with zeros, one at a time. The store must return an Error or
+// the truth; it must never crash or return data of another run.
 TEST(SqliteStore, DamagedPagesAreReportedNotBelieved) {
   const TestFolder folder;
   const std::string path = folder / "history.db";
@@ -201,7 +202,7 @@ TEST(SqliteStore, FolderThatIsNotThereIsAnErrorThatNamesTheFile) {
   EXPECT_NE(opened.error().message.find("missing/history.db"), std::string::npos);
 }
 
-// Runs `body` as somebody who may read the folder but not write it.
+// Runs `body` in a child process as a user who may read the folder but not write it.
 void AsReaderOf(const std::string& folder, const std::function<void()>& body) {
   ASSERT_EQ(::chmod(folder.c_str(), 0555), 0);
   ExpectSuccess(Start([&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every HistoryStore promises. Included by one test file per set of stores, which instantiates
-// StoreContract.
+// What every HistoryStore promises, as tests. One test file per set of stores includes this file
+// and instantiates StoreContract.
 #ifndef TENON_HISTORY_STORE_CONTRACT_H_
 #define TENON_HISTORY_STORE_CONTRACT_H_
 
@@ -20,7 +20,7 @@ namespace tenon::history {
 
 struct StoreMaker {
   std::string name;
-  // Makes an empty store; `folder` is its own and outlives it.
+  // Makes an empty store. Only this store uses `folder`, which outlives it.
   std::function<std::unique_ptr<HistoryStore>(const std::string& folder)> make;
 };
 
@@ -29,7 +29,7 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
   void SetUp() override { store_ = GetParam().make(folder_.path()); }
   HistoryStore& store() { return *store_; }
 
-  // "series step value" of every point.
+  // Each point as "series step value".
   std::vector<std::string> Points(const std::string& run_id, const std::string& name) {
     std::vector<std::string> points;
     Must(store().ReadMetrics(run_id, name, [&](const std::string& series, const auto& point) {
@@ -191,7 +191,7 @@ TEST_P(StoreContract, PlaceIsTheLastRecordTaken) {
 
 TEST_P(StoreContract, DamageBetweenRecordsCountsOnceHoweverOftenItIsSeen) {
   MadeSegment host(HostEvents());
-  host.Damage(0, 7);  // between the file's header and the first record
+  host.Damage(0, 7);  // between the file header and the first record
   host.Damage(5, 100);
   Must(MadeSegment(NearEvents(IdOf(1), 1)).GiveAll(store(), IdOf(1), "near-a"));
   Must(host.Give(store(), IdOf(1), "host", 0, 5));
@@ -207,10 +207,10 @@ TEST_P(StoreContract, DamageAtTheEndIsReplacedNotAdded) {
   Must(host.Give(store(), IdOf(1), "host", 0, 5, 30));
   Must(host.Give(store(), IdOf(1), "host", 0, 5, 30));
   EXPECT_EQ(Must(store().Get(IdOf(1))).hole_bytes, 30u);
-  // Somebody who has read less knows nothing about the end.
+  // A client that has read less knows nothing about the end.
   Must(host.Give(store(), IdOf(1), "host", 0, 4, 0));
   EXPECT_EQ(Must(store().Get(IdOf(1))).hole_bytes, 30u);
-  // A writer has cut it off and gone on.
+  // A new writer has cut the damage off and gone on.
   Must(host.Give(store(), IdOf(1), "host", 5, host.size(), 0));
   EXPECT_EQ(Must(store().Get(IdOf(1))).hole_bytes, 0u);
 }
@@ -225,7 +225,7 @@ TEST_P(StoreContract, NewestFirstWithLimitAndOffset) {
   EXPECT_EQ(Ids(Must(store().List(query))), (std::vector<std::string>{IdOf(4), IdOf(3)}));
   query.offset = 9;
   EXPECT_TRUE(Must(store().List(query)).empty());
-  EXPECT_EQ(Must(store().CountRuns(query)), 5u);  // of all pages
+  EXPECT_EQ(Must(store().CountRuns(query)), 5u);  // counts all pages
 }
 
 TEST_P(StoreContract, ListedRowHasEverythingButStepsAndNotices) {
@@ -384,7 +384,7 @@ TEST_P(StoreContract, VisitorsErrorStopsTheReading) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message, "broken pipe");
   EXPECT_EQ(seen, 2);
-  EXPECT_EQ(Points(IdOf(1), "").size(), 8u);  // and can be begun again
+  EXPECT_EQ(Points(IdOf(1), "").size(), 8u);  // reading again works
 }
 
 TEST_P(StoreContract, DeletedRunIsGoneAndMayComeBack) {

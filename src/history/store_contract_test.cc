@@ -19,7 +19,8 @@ TEST(FailingStore, FailsEveryCallWithTheErrorItWasGiven) {
   EXPECT_EQ(store.List({}).error().kind, ErrorKind::kDenied);
   EXPECT_EQ(store.Delete("x").error().message, "no");
   EXPECT_EQ(IngestRunFolder(store, "x", testing::TempDir()).error().kind, ErrorKind::kDenied);
-  EXPECT_EQ(store.calls(), 4);  // the last one also tries to note why
+  // List, Delete, PlaceOf and SetUnreadable: IngestRunFolder() also tries to note the reason.
+  EXPECT_EQ(store.calls(), 4);
 }
 
 }  // namespace tenon::history

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Journals made up for tests: as records in memory, or as segment files.
+// Journals made for tests: records in memory, or segment files.
 #ifndef TENON_HISTORY_TEST_JOURNAL_H_
 #define TENON_HISTORY_TEST_JOURNAL_H_
 
@@ -22,7 +22,7 @@
 
 namespace tenon::history {
 
-// A folder below the system's temporary one, removed when it goes.
+// A folder in the system's temporary folder; the destructor removes it.
 class TestFolder {
  public:
   TestFolder() {
@@ -44,7 +44,7 @@ template <typename T>
 T Must(Result<T> result) {
   if (!result.ok()) {
     ADD_FAILURE() << result.error().message;
-    abort();  // nothing after this makes sense
+    abort();  // the test cannot go on
   }
   return std::move(result).value();
 }
@@ -101,7 +101,7 @@ inline run::End EndOf(run::State state = run::State::kCompleted, int exit_code =
   return end;
 }
 
-// Members one by one: GCC 12 warns about the strings in nested braces when it optimises.
+// Sets members one by one: GCC 12 warns about strings in nested braces when it optimises.
 inline ProcessId ProcessOf(pid_t pid, uint64_t start_ticks) {
   ProcessId process;
   process.pid = pid;
@@ -150,7 +150,7 @@ inline Events HostEvents(int points = 3) {
           EndOf()};
 }
 
-// A segment in memory, with the offsets its file would have.
+// A segment in memory, with the offsets that its file would have.
 class MadeSegment {
  public:
   explicit MadeSegment(const Events& events, int64_t first_us = 1'500'000'000'000'000,
@@ -173,12 +173,12 @@ class MadeSegment {
     return count == 0 ? journal::Cursor{}
                       : journal::Cursor{entries_[count - 1].record.number, entries_[count - 1].end};
   }
-  // Puts `bytes` of damage before record `index` (0, 1 …) and all after it.
+  // Puts `bytes` of damage before record `index` (from 0), which moves it and all records after it.
   void Damage(size_t index, uint64_t bytes) {
     for (size_t i = index; i < entries_.size(); ++i) entries_[i].end += bytes;
   }
 
-  // Hands records [begin, end) to a store.
+  // Ingests the records [begin, end) into a store.
   Result<journal::Cursor> Give(HistoryStore& store, const std::string& run_id,
                                const std::string& segment, size_t begin, size_t end,
                                uint64_t hole_bytes = 0) const {
@@ -211,7 +211,7 @@ inline std::string IdOf(int64_t number) {
   return "digits_" + std::to_string(1'500'000'000'000 + number);
 }
 
-// A whole finished run. Its times follow from its number, so that newer means a larger number.
+// Ingests a whole finished run. Its times follow from its number: a larger number is newer.
 inline void GiveRun(HistoryStore& store, int64_t number, const Events& more_near = {}) {
   Events near = NearEvents(IdOf(number), number);
   near.insert(near.end(), more_near.begin(), more_near.end());
@@ -238,7 +238,7 @@ inline void WriteSegment(const std::string& run_folder, const std::string& segme
   }
 }
 
-// All that a store knows of a run, as bytes to compare.
+// Everything that a store knows of a run, as bytes to compare.
 inline std::string Everything(HistoryStore& store, const std::string& run_id) {
   const journal::RunView view = Must(store.Get(run_id));
   std::string all = EncodeRow(view) + EncodeDetail(view);

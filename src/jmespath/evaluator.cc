@@ -30,7 +30,7 @@ const Value* Element(const Value& value, int64_t index) {
 
 int Sign(auto a, auto b) { return a < b ? -1 : a > b ? 1 : 0; }
 
-// A whole number against a double, exactly: the double may lie beyond what the integer can be.
+// Compares a whole number with a double exactly. The double may lie beyond what the integer can be.
 int CompareWhole(int64_t a, double b) {
   if (b >= 9223372036854775808.0) return -1;
   if (b < -9223372036854775808.0) return 1;
@@ -80,7 +80,8 @@ int CompareNumbers(const Value& a, const Value& b) {
   if (a.is_double()) return -CompareWithDouble(b, a.get_double());
   if (a.is_int64() && b.is_int64()) return Sign(a.get_int64(), b.get_int64());
   if (a.is_uint64() && b.is_uint64()) return Sign(a.get_uint64(), b.get_uint64());
-  // Only numbers beyond int64 are kept as uint64 by our parser; others' may not be.
+  // Our parser makes a uint64 only of a number beyond int64; values from elsewhere may be smaller
+  // ones.
   if (a.is_int64())
     return a.get_int64() < 0 ? -1 : Sign(static_cast<uint64_t>(a.get_int64()), b.get_uint64());
   return -CompareNumbers(b, a);
@@ -201,7 +202,7 @@ Result<const Value*> Evaluator::Evaluate(const Node& node, const Value& current)
     case Kind::kCall:
       return Call(node, current);
     case Kind::kReference:
-      break;  // the parser lets it stand as an argument only, and Call does not come here with it
+      break;  // the parser allows it only as an argument, and Call() does not evaluate it
   }
   return Internal("a reference was evaluated by itself");
 }
@@ -275,7 +276,7 @@ Result<const Value*> Evaluator::Slice(const Node& node, const Value& current) {
     TENON_TRY(Value copy, Copy((*array)[static_cast<size_t>(i)]));
     part.push_back(std::move(copy));
     const int64_t left = step > 0 ? last - i : i - last;
-    if (step >= left || step <= -left) break;  // and i + step can't overflow
+    if (step >= left || step <= -left) break;  // also keeps i + step from overflowing
     i += step;
   }
   return Keep(std::move(part));

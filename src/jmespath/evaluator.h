@@ -10,21 +10,25 @@
 
 namespace tenon::jmespath {
 
-// One search. Values are looked at where they are; what a query makes is kept here until the end.
+// Runs one search. Values of the document and of the query are used where they are; values that the
+// query makes are kept in the Evaluator until it goes.
 class Evaluator {
  public:
   Evaluator(std::string_view query, const Limits& limits) : query_(query), limits_(limits) {}
 
-  // The value of the node for `current`: a part of that, of the query, or one kept here.
+  // The value of the node for `current`. It points into `current`, into the query or into the
+  // Evaluator, and is valid as long as these are.
   Result<const json::Value*> Evaluate(const Node& node, const json::Value& current);
-  // The same as a value of its own.
+  // The same, copied.
   Result<json::Value> EvaluateCopy(const Node& node, const json::Value& current);
 
-  // Values of its own count against the limits, and so does their nesting.
+  // Made() counts values that the query makes, Step() nodes it looks at. Beyond the limits they
+  // fail with kInvalid ("too-much"). Copy() counts what it copies, and also fails beyond 512
+  // levels.
   Result<json::Value> Copy(const json::Value& value) { return CopyAt(value, 0); }
   Status Made(uint64_t values);
   Status Step(uint64_t steps = 1);
-  // Numbers are equal by value, objects in any order.
+  // Compares numbers by value, and objects whatever the order of their members.
   Result<bool> Equal(const json::Value& a, const json::Value& b);
 
   Error Fail(std::string_view word, std::string_view what, size_t offset) const {
@@ -49,10 +53,10 @@ class Evaluator {
   std::deque<json::Value> kept_;
 };
 
-// False are null, false, and what is empty; 0 is not.
+// Null, false and empty texts, arrays and objects are false; 0 is true.
 bool IsTrue(const json::Value& value);
 bool IsNumber(const json::Value& value);
-// -1, 0, 1; both are numbers.
+// Returns -1, 0 or 1. Both values must be numbers.
 int CompareNumbers(const json::Value& a, const json::Value& b);
 
 }  // namespace tenon::jmespath

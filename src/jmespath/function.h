@@ -15,7 +15,7 @@ namespace tenon::jmespath {
 class Evaluator;
 struct Node;
 
-// What an argument may be; a set.
+// The types an argument may have, as a set of bits.
 enum Type : unsigned {
   kNumber = 1,
   kString = 2,
@@ -25,7 +25,7 @@ enum Type : unsigned {
   kNull = 32,
   kReference = 64,  // &expression
   kNumbers = 128,   // an array of numbers
-  kStrings = 256,   // an array of texts
+  kStrings = 256,   // an array of strings
   kAnything = kNumber | kString | kBoolean | kArray | kObject | kNull,
 };
 
@@ -38,15 +38,16 @@ struct Argument {
 
 struct Function {
   std::string_view name;
-  std::vector<unsigned> arguments;  // the last one repeats when variadic
+  std::vector<unsigned> arguments;  // a set of types each; the last repeats when variadic
   bool variadic = false;
   Result<json::Value> (*call)(Evaluator& evaluator, const std::vector<Argument>& arguments);
 };
 
-const Function* FindFunction(std::string_view name);  // nullptr: there is none
+const Function* FindFunction(std::string_view name);  // nullptr: no such function
 const std::vector<std::string>& FunctionNames();
 
-// Whether the argument is one of the types; kInvalid "invalid-type" else.
+// Fails with kInvalid ("invalid-type") unless the argument has one of the function's types for
+// `index`.
 Status CheckArgument(const Evaluator& evaluator, const Function& function, size_t index,
                      const Argument& argument);
 

@@ -25,7 +25,7 @@ double ToDouble(const Value& number) {
   return number.get_double();
 }
 
-// A double without a fraction as a whole number where one can hold it.
+// A double without a fraction, as a whole number if int64 can hold it.
 Value Whole(double number) {
   if (number >= -9223372036854775808.0 && number < 9223372036854775808.0) {
     return static_cast<int64_t>(number);
@@ -213,14 +213,14 @@ Result<Value> Reverse(Evaluator& evaluator, const Arguments& a) {
   return Value(reversed);
 }
 
-// Both numbers, or both texts; texts by code point, as UTF-8 bytes are.
+// Compares two numbers or two texts. Comparing UTF-8 bytes orders texts by code point.
 int Order(const Value& a, const Value& b) {
   if (IsNumber(a)) return CompareNumbers(a, b);
   const int order = std::string_view(a.get_string()).compare(std::string_view(b.get_string()));
   return order < 0 ? -1 : order > 0 ? 1 : 0;
 }
 
-// What each element is ordered by: all numbers or all texts.
+// The keys by which the elements are sorted: all numbers or all texts.
 Result<std::vector<Value>> SortKeys(Evaluator& evaluator, const Argument& array,
                                     const Argument& reference) {
   std::vector<Value> keys;
@@ -273,7 +273,7 @@ Result<Value> SortBy(Evaluator& evaluator, const Arguments& a) {
   return Value(std::move(sorted));
 }
 
-// The first of the elements with the largest (sign 1) or smallest (sign -1) key.
+// The index of the first element with the largest (sign 1) or smallest (sign -1) key.
 template <typename List>
 size_t Extreme(const List& keys, int sign) {
   size_t best = 0;

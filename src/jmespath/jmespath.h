@@ -15,7 +15,7 @@ namespace tenon::jmespath {
 
 struct Node;
 
-// A query that was understood. Cheap to copy; may be used by several threads.
+// A parsed query. Cheap to copy; several threads may use it at once.
 class Expression {
  public:
   Expression(std::string text, std::shared_ptr<const Node> root)
@@ -28,7 +28,7 @@ class Expression {
   std::shared_ptr<const Node> root_;
 };
 
-// Both functions fail with kInvalid and a message in the specification's words, the query itself
+// Both functions fail with kInvalid. The message has a word of the specification, the query itself,
 // and a caret below the place that is meant:
 //   syntax: a name should follow the dot
 //     foo..bar
@@ -36,18 +36,18 @@ class Expression {
 // The words are syntax, unknown-function and invalid-arity (from Parse), invalid-type and
 // invalid-value (from Search). A query or a search beyond the limits fails with "too-much".
 
-// Functions and their number of arguments are checked here, so that a typing error does not wait
-// for data. As the Workbench's `az` did, a literal in back-ticks that is no JSON is taken as text
-// (`Completed` for `"Completed"`).
+// Parses a query. Also checks the names of functions and their number of arguments, so that a
+// typing error shows before there is data. Like the Workbench's `az`, takes a literal in back-ticks
+// as text when it is not JSON and does not begin like JSON (`Completed` for `"Completed"`).
 Result<Expression> Parse(std::string_view text);
 
-// What a search may cost; beyond it, it fails instead of going on.
+// What a search may cost. A search beyond it fails.
 struct Limits {
   uint64_t steps = 200'000'000;  // nodes looked at
   uint64_t values = 32'000'000;  // values made, long texts counting several times
 };
 
-// The answer, a value of its own. Whole numbers stay whole where the function allows it.
+// The answer, a copy. Whole numbers stay whole where the function allows it.
 Result<json::Value> Search(const Expression& expression, const json::Value& value,
                            const Limits& limits = {});
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first line is a query, the rest a document; without a second line a built-in one serves. Any
-// bytes: an answer or an error within the limits, and the same one every time.
+// The first line is a query, the rest a document; without a second line a built-in document serves.
+// Any bytes must give an answer or an Error within the limits, and the same one every time.
 #include <cstddef>
 #include <cstdint>
 #include <string>

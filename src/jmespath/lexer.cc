@@ -13,7 +13,7 @@ bool IsNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// Replaces each back-slash and the character behind it by that character, where it is `quote`.
+// Drops the back-slash before each `quote`; keeps every other one.
 std::string Unescape(std::string_view text, char quote) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -80,7 +80,7 @@ class Lexer {
     return {};
   }
 
-  // What is between two quotes; a back-slash keeps the character behind it from ending it.
+  // The text between two quotes. A quote behind a back-slash does not end it.
   Result<std::string_view> Quoted(char quote, std::string_view what) {
     const size_t start = pos_++;
     const size_t inner = pos_;

@@ -18,7 +18,7 @@ namespace tenon::jmespath {
 struct Function;
 
 enum class Kind {
-  kIdentity,         // @, and what a projection without a right side does
+  kIdentity,         // @, and the right side of a projection that has none
   kField,            // text
   kIndex,            // first
   kSlice,            // first:last:step
@@ -53,7 +53,7 @@ struct Node {
   size_t depth = 1;
 };
 
-// "word: what", the query, and the caret below `offset`.
+// A kInvalid Error that says "word: what", then the query, and a caret below `offset`.
 Error Fault(std::string_view word, std::string_view what, std::string_view query, size_t offset);
 
 }  // namespace tenon::jmespath

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Precedence climbing over the tokens. What stands to the right of a projection belongs to it until
-// something binds more loosely than kProjectionStops; that rule is what makes `a[*].b[0]` differ
-// from `a[*].b | [0]`.
+// Precedence climbing over the tokens. What stands to the right of a projection belongs to it, up
+// to the first token whose power is below kProjectionStops. That rule is what makes `a[*].b[0]`
+// differ from `a[*].b | [0]`.
 #include <algorithm>
 
 #include "base/text.h"
@@ -122,7 +122,7 @@ class Parser {
     return left;
   }
 
-  // What may begin an expression.
+  // Parses what may begin an expression.
   Result<NodePtr> First() {
     const Token& token = Now();
     const size_t offset = token.offset;
@@ -190,7 +190,7 @@ class Parser {
     }
   }
 
-  // What may follow one.
+  // Parses what may follow an expression.
   Result<NodePtr> Continue(NodePtr left) {
     const Token& token = Now();
     const size_t offset = token.offset;
@@ -294,7 +294,7 @@ class Parser {
     return node;
   }
 
-  // After a [ that begins an expression.
+  // Parses what follows a [ that begins an expression.
   Result<NodePtr> FirstBracket(size_t offset) {
     if (At(TokenKind::kNumber) || At(TokenKind::kColon)) {
       return IndexOrSlice(Make(Kind::kIdentity, offset), offset);
@@ -305,7 +305,7 @@ class Parser {
     return List(offset);
   }
 
-  // After a [ behind an expression.
+  // Parses what follows a [ that stands behind an expression.
   Result<NodePtr> Bracket(NodePtr left, size_t offset) {
     if (At(TokenKind::kNumber) || At(TokenKind::kColon)) {
       return IndexOrSlice(std::move(left), offset);
@@ -439,7 +439,8 @@ class Parser {
 }  // namespace
 
 Error Fault(std::string_view word, std::string_view what, std::string_view query, size_t offset) {
-  // Only the line and the surroundings that matter, so that the caret stands right.
+  // Shows only the surroundings of `offset`, in one line, so that the caret stands below the right
+  // place.
   constexpr size_t kBefore = 48, kAfter = 24;
   offset = std::min(offset, query.size());
   size_t begin = offset > kBefore ? offset - kBefore : 0;

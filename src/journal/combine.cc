@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run as its segments, taken together, tell it. A pure function of the set of folds: whatever
-// is chosen among several segments is chosen by what they say and, where that is equal, by their
-// names.
+// Combines the folds of all segments into one run. A pure function of the set of folds: among
+// several segments it chooses by what they say and, where that is equal, by their names.
 #include <algorithm>
 
 #include "base/file.h"
@@ -17,7 +16,7 @@ using Named = std::pair<const std::string, SegmentFold>;
 
 constexpr std::string_view kNearPrefix = "near-";
 
-// Near segments first: what they tell (snapshot, submit) comes before what hosts tell.
+// Near segments first: what they tell (snapshot, submit) happened before what the hosts tell.
 std::vector<const Named*> InOrderOfTelling(const Segments& segments) {
   std::vector<const Named*> order;
   for (const Named& segment : segments) order.push_back(&segment);
@@ -32,8 +31,8 @@ bool FarHasSpoken(const Segments& segments) {
   });
 }
 
-// What was asked for is the word of those who asked: a machine that runs things for us does not say
-// what, or where, is to be run the next time.
+// Only near segments say what was submitted: a machine that runs things for us must not decide what
+// is run the next time, or where.
 const SegmentFold* FindSubmitted(const Segments& segments) {
   const SegmentFold* first = nullptr;
   for (const auto& [name, fold] : segments) {
@@ -43,8 +42,8 @@ const SegmentFold* FindSubmitted(const Segments& segments) {
   return first;
 }
 
-// The segment whose end is the run's: the host's, else the first far one by name; a near one only
-// while no far side has ever spoken.
+// The segment whose end is the run's: the host segment, else the first far segment by name. A near
+// segment counts only while no far segment has a record.
 const SegmentFold* FindEnd(const Segments& segments) {
   auto host = segments.find(std::string(run::kHostSegment));
   if (host != segments.end() && host->second.end) return &host->second;
@@ -74,8 +73,8 @@ void CombineState(const Segments& segments, RunView& view) {
   view.end_us = last->end_us;
 }
 
-// Wall clocks jump; a duration is taken from the monotonic clock where the end has one, and never
-// comes out negative.
+// Wall clocks jump. The duration comes from the monotonic clock if the end has it, and is never
+// negative.
 void CombineTimes(const Segments& segments, RunView& view) {
   int64_t near_heard = 0, far_heard = 0;
   for (const auto& [name, fold] : segments) {
@@ -109,7 +108,8 @@ void MergeSeries(SeriesSummary& into, const SeriesSummary& from) {
   into.numbers += from.numbers;
 }
 
-// A file that was collected twice (the runner died over it) is there once, as collected last.
+// A file that was collected twice (the runner died while collecting) is listed once, as collected
+// last.
 void MergeArtifacts(const std::vector<const Named*>& order, RunView& view) {
   std::map<std::string_view, size_t> places;
   for (const Named* segment : order) {
@@ -167,7 +167,7 @@ void TakeLater(std::optional<Said<T>>& into, const std::optional<Said<T>>& from)
   if (from && (!into || IsLater(*from, *into))) into = from;
 }
 
-// Only clients annotate: a machine neither hides a run nor names it.
+// Only clients annotate: a machine must not hide or name a run.
 void MergeAnnotations(const Segments& segments, RunView& view) {
   SegmentFold latest;
   for (const auto& [segment, fold] : segments) {
@@ -188,7 +188,8 @@ void MergeAnnotations(const Segments& segments, RunView& view) {
   }
 }
 
-// One segment file folded; `run_key` is the one in its header, "" when that is damaged.
+// Reads and folds one segment file. `*run_key` gets the run key of its header, "" when the header
+// is damaged.
 Result<SegmentFold> FoldSegment(const std::string& path, const std::string& name, uint64_t most,
                                 std::string* run_key) {
   TENON_TRY(Reader reader, Reader::Open(path));
@@ -256,7 +257,7 @@ Result<RunView> FoldRunFolder(const std::string& run_folder) {
     return Corrupt("read run " + run_folder + ": it has " + std::to_string(names.size()) +
                    " segments, more than the " + std::to_string(kMaxSegments) + " that are read");
   }
-  // Near ones first: they tell what run this is.
+  // Near segments first: they say which run this is.
   std::ranges::sort(names);
   std::stable_partition(names.begin(), names.end(),
                         [](const std::string& name) { return IsNearSegment(name); });

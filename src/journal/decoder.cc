@@ -8,15 +8,15 @@
 namespace tenon::journal {
 namespace {
 
-// Whether these 28 bytes could be a record's header, the checksum left aside.
+// Whether these 28 bytes could be a record header. Does not check the checksum.
 bool HasHeaderShape(const char* at, const RecordHeader& header) {
   return header.length <= kMaxPayload && header.number != 0 && at[25] == 0 && at[26] == 0 &&
          at[27] == 0;
 }
 
-// Bytes that look like headers of large records, one after the other, would make looking for the
-// next true one take hours. So the bytes whose checksum is taken while looking are limited to some,
-// and so many times those that were passed over; beyond that only small records are looked for.
+// Many bytes that look like headers of large records could make the search for the next real record
+// take hours. So the search checksums at most kFreeChecks bytes, plus kChecksPerByte for each byte
+// passed over. Beyond that it looks for small records only.
 constexpr uint64_t kFreeChecks = 256u << 20;
 constexpr uint64_t kChecksPerByte = 16;
 constexpr size_t kSmallPayload = 4096;
@@ -71,7 +71,7 @@ Result<bool> Decoder::TakeHeader() {
   if (Unread().size() < kFileHeaderSize) return false;
   std::string_view bytes = Unread().substr(0, kFileHeaderSize);
   if (bytes.find_first_not_of('\0') == std::string_view::npos) {
-    // A power cut took the header back. Records behind it, if there are any, can still be read.
+    // A power cut took the header back. Records after it can still be read.
     Skip(kFileHeaderSize);
   } else {
     TENON_TRY(StoredHeader header, DecodeFileHeader(bytes.data()));
@@ -106,9 +106,9 @@ Decoder::Look Decoder::LookAt(size_t position, bool sieve) const {
   return right ? Look::kWhole : Look::kNone;
 }
 
-// The damaged record in front may still tell truly where it ends. Looking there first keeps bytes
-// that a script printed from being taken for records. False: it does not, or nothing is there yet
-// (then *position is set and not 0).
+// Whether a whole record lies where the damaged record at the front says that it ends. Looking
+// there first keeps bytes that a script printed from being taken for records. *position is that
+// place when a record is there, whole or not yet complete; else 0.
 bool Decoder::IsWholeAfterNamedEnd(size_t* position) const {
   *position = 0;
   std::string_view unread = Unread();
@@ -120,9 +120,10 @@ bool Decoder::IsWholeAfterNamedEnd(size_t* position) const {
   return look == Look::kWhole;
 }
 
-// Passes over bytes until a whole record lies in front. False: none in the bytes at hand; what
-// might become one is kept. Zeros and small numbers often look like the beginning of a record, so
-// such a place does not end the search: a whole record behind it proves more.
+// Passes over bytes until a whole record is at the front. Returns false when the buffer has none;
+// bytes that may still become a record are kept. Zeros and small numbers often look like the
+// beginning of a record, so such a place does not end the search: a whole record behind it is
+// better proof.
 bool Decoder::Scan() {
   const size_t unread = end_ - begin_;
   size_t keep_from = unread;

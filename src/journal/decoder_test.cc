@@ -21,7 +21,7 @@ std::vector<Kept> Drain(Decoder& decoder) {
   }
 }
 
-// Everything that can be read once no writer is left.
+// Everything that can be read when no writer is left.
 struct Read {
   std::vector<Kept> records;
   std::vector<Hole> holes;
@@ -166,7 +166,7 @@ TEST(Decoder, BeforeItIsSettledDamageAtTheEndIsNotYet) {
   decoder.Feed(bytes);
   EXPECT_EQ(Drain(decoder), Without(segment.records, 4));
   EXPECT_TRUE(decoder.holes().empty());
-  // The record that follows proves it to be a hole.
+  // The next record proves that the damage is a hole.
   decoder.Feed(RecordBytes({6, 1, 7, "{}"}));
   std::vector<Kept> more = Drain(decoder);
   ASSERT_EQ(more.size(), 1u);

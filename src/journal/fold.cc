@@ -14,9 +14,9 @@ namespace {
 
 constexpr size_t kMaxNotices = 1000;
 constexpr size_t kMaxHashText = 128;
-constexpr uint64_t kSeriesCost = 256;     // of a summary in a map, its name and value left aside
-constexpr uint64_t kParameterCost = 128;  // of a pair in a map, its texts left aside
-constexpr uint64_t kHeapCost = 16;        // of a block on the heap beside its bytes
+constexpr uint64_t kSeriesCost = 256;     // a summary in a map, without its name and value
+constexpr uint64_t kParameterCost = 128;  // a pair in a map, without its texts
+constexpr uint64_t kHeapCost = 16;        // a block on the heap, without its bytes
 
 void Shorten(std::string& text) {
   if (text.size() <= kMaxReason) return;
@@ -25,7 +25,8 @@ void Shorten(std::string& text) {
   text += "… [cut, " + whole + " bytes]";
 }
 
-// What a program shows of a run is made at once, so counted is what the text takes there.
+// Programs build everything they show of a run in memory at once, so a text counts with the bytes
+// it takes when shown.
 uint64_t CostOf(const std::string& text) {
   return text.size() < 16 ? 0 : ShownBytes(text) + kHeapCost;
 }
@@ -53,17 +54,17 @@ void AddPoint(SeriesSummary& summary, const run::MetricPoint& point) {
   ++summary.numbers;
 }
 
-// Within a segment the later word counts, even when the clock went back in between.
+// Within a segment the later record counts, even when the clock went back in between.
 template <typename T>
 void Say(std::optional<Said<T>>& said, const T& value, int64_t time_us, std::string_view by) {
   const int64_t before = said ? said->time_us : time_us;
   said = Said<T>{value, std::max(before, time_us), std::string(by)};
 }
 
-// Puts one event into the fold.
+// Adds one event to the fold.
 class Folder {
  public:
-  // `cost`: bytes that keeping the event takes. `most`: what fold.held may come to.
+  // `cost`: the bytes that the event takes in memory. `most`: the limit for fold.held.
   Folder(SegmentFold& fold, int64_t time_us, std::string_view segment, uint64_t cost, uint64_t most)
       : fold_(fold), time_us_(time_us), segment_(segment), cost_(cost), most_(most) {}
 
@@ -73,7 +74,7 @@ class Folder {
     fold_.submitted_us = time_us_;
   }
   void operator()(run::StateChange& e) {
-    // Only an end ends a run.
+    // Only an end record ends a run.
     if (run::IsFinal(e.state) || e.state == run::State::kNotResponding) return;
     if (fold_.state && run::Further(*fold_.state, e.state) == *fold_.state) return;
     fold_.state = e.state;
@@ -101,7 +102,7 @@ class Folder {
       fold_.parameters.emplace(std::move(name), std::move(value));
     }
   }
-  void operator()(run::Samples&) {}  // read where they are shown
+  void operator()(run::Samples&) {}  // whoever shows samples reads them from the journal
   void operator()(run::Artifacts& e) {
     std::string foreign;
     if (const size_t dropped = run::DropForeignNames(&e.files, &foreign); dropped > 0) {
@@ -122,7 +123,7 @@ class Folder {
     }
     if (e.tree.empty() || e.tree.size() > kMaxHashText) return;
     fold_.outputs_tree = std::move(e.tree);
-    fold_.outputs_left = e.left > 0;  // collected again after the end, it may be whole
+    fold_.outputs_left = e.left > 0;  // a later collection may be complete
   }
   void operator()(run::Notice& e) {
     if (fold_.notices.size() < kMaxNotices && HasRoom()) fold_.notices.push_back(std::move(e));
@@ -145,10 +146,10 @@ class Folder {
     if (!e.reason.empty()) fold_.gap.reason = std::move(e.reason);
   }
   void operator()(run::RunnerStarted& e) {
-    if (HasRoom()) fold_.runner = std::move(e);  // the last one supervises
+    if (HasRoom()) fold_.runner = std::move(e);  // the last runner supervises the run
   }
   void operator()(run::HandedOver& e) {
-    // A machine does not say what is told to it later.
+    // The handle is later given back to the machine, so the machine must not choose it.
     if (IsNearSegment(segment_) && HasRoom()) fold_.handle = std::move(e.handle);
   }
   void operator()(run::ScriptStarted& e) {
@@ -168,7 +169,7 @@ class Folder {
   void operator()(run::ContainerMade& e) {
     if (HasRoom()) fold_.container = std::move(e);
   }
-  void operator()(run::Progress&) {}  // of interest while it lasts
+  void operator()(run::Progress&) {}  // of interest only while the step runs
   void operator()(run::Annotation& e) {
     if (!HasRoom()) return;
     if (e.name) Say(fold_.name, *e.name, time_us_, segment_);
@@ -179,7 +180,8 @@ class Folder {
   }
 
  private:
-  // Takes what the event costs, or counts it as left out.
+  // Adds the cost of the event to `held`. When it does not fit, counts the event as left out and
+  // returns false.
   bool HasRoom() {
     if (fold_.held + cost_ > most_) {
       ++fold_.left_out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From records to "how is the run". Each segment is folded by itself, in its own order; the run is
-// a pure function of its segments' folds, so the order in which segments arrive cannot matter.
+// From records to the state of a run. Each segment is folded on its own, in its own order. The run
+// is a pure function of these folds, so the order in which segments arrive does not matter.
 #ifndef TENON_JOURNAL_FOLD_H_
 #define TENON_JOURNAL_FOLD_H_
 
@@ -19,12 +19,12 @@
 
 namespace tenon::journal {
 
-// What listings know about one series.
+// What listings show of one metric series.
 struct SeriesSummary {
   uint64_t count = 0;       // points
-  uint64_t numbers = 0;     // of them numeric and not NaN
-  double min = 0, max = 0;  // over these
-  run::MetricValue last;    // of the point logged last (by time, then order)
+  uint64_t numbers = 0;     // points that are numeric and not NaN
+  double min = 0, max = 0;  // over `numbers`
+  run::MetricValue last;    // value of the latest point (by time, then order)
   int64_t last_step = 0;
   int64_t last_time_us = 0;
 
@@ -37,7 +37,8 @@ struct SeriesSummary {
   }
 };
 
-// A value and when it was said, for last-writer-wins between clients (ties: larger `by`).
+// A value, the time and the segment (`by`) that set it. Between clients the latest value wins; at
+// equal times the larger `by` wins.
 template <typename T>
 struct Said {
   T value{};
@@ -50,26 +51,27 @@ struct Said {
   }
 };
 
-// What all segments of a run may list together, in bytes of memory: some 100,000 outputs. What a
-// journal says beyond that stays in the journal; it is counted and told, never listed. States and
-// the end always have room: their texts are cut at kMaxReason.
+// Limit on the memory, in bytes, that the folds of all segments of a run may take together: some
+// 100,000 outputs. What is over the limit stays in the journal; the fold counts it and does not
+// list it. States and the end always fit: their texts are cut at kMaxReason.
 inline constexpr uint64_t kMaxHeld = 24u << 20;
 inline constexpr size_t kMaxReason = 4096;
-// Segments of a run that are read: one per client that has said something about it, and those of
-// its machine (run/segment.h).
+// How many segments of a run are read: one per client that submitted or annotated the run, and
+// those of its machine (run/segment.h).
 inline constexpr size_t kMaxSegments = 512 + run::kMostFarSegments;
 
-// What one segment says. A described value, so that an index can store it and go on.
+// What one segment says. A described value (base/fields.h): an index can store it and later apply
+// the next records to it.
 struct SegmentFold {
   uint64_t records = 0;
   int64_t first_us = 0, last_us = 0;
   std::optional<run::Submitted> submitted;
   int64_t submitted_us = 0;
-  std::optional<run::State> state;  // furthest non-final state said here
+  std::optional<run::State> state;  // the furthest non-final state in this segment
   std::string state_reason;
-  std::optional<run::End> end;  // the first one said here counts
+  std::optional<run::End> end;  // the first one in this segment
   int64_t end_us = 0;
-  std::optional<run::LaunchHandle> handle;  // of near segments alone
+  std::optional<run::LaunchHandle> handle;  // set in near segments only
   std::optional<run::RunnerStarted> runner;
   std::optional<run::ScriptStarted> script;
   int64_t script_us = 0;
@@ -77,21 +79,22 @@ struct SegmentFold {
   std::optional<run::EnvironmentReady> environment;
   std::optional<run::ContainerMade> container;
   std::vector<run::Step> steps;
-  std::vector<run::Notice> notices;  // the first 1,000
+  std::vector<run::Notice> notices;  // the first 1,000; later ones are dropped
   std::vector<run::Artifact> artifacts;
   std::string outputs_tree;
-  bool outputs_left = false;  // some are not collected: the run's folder has the only copy
+  bool outputs_left = false;  // some outputs are not collected; only the run's folder has them
   std::map<std::string, SeriesSummary> series;
-  std::map<std::string, std::string> parameters;  // that the script has named
+  std::map<std::string, std::string> parameters;  // named by the script
   uint64_t stdout_bytes = 0, stderr_bytes = 0;
   run::Gap gap;  // sums over all gaps
   uint64_t hole_bytes = 0;
-  // Annotations, per member.
+  // Annotations: for each member the value set last.
   std::optional<Said<std::string>> name, note;
   std::optional<Said<bool>> hidden;
-  std::map<std::string, Said<std::optional<std::string>>> tags;  // nullopt: removed
-  uint64_t held = 0;                          // bytes of memory that the above takes, about
-  uint64_t left_out = 0, files_left_out = 0;  // records and artifacts for which there was no room
+  std::map<std::string, Said<std::optional<std::string>>> tags;  // nullopt: tag removed
+  uint64_t held = 0;  // approximate memory of the members above, in bytes
+  // What did not fit into `most` of Apply(): records, single parameters and series; artifacts.
+  uint64_t left_out = 0, files_left_out = 0;
 
   static constexpr auto Fields() {
     return std::tuple(
@@ -121,13 +124,14 @@ struct SegmentFold {
         Field(34, "handle", &SegmentFold::handle));
   }
 
-  // Takes the next record of the segment (called in order, each record once). A payload that cannot
-  // be understood costs that record only: it becomes a notice. Types this program does not know are
-  // counted and passed over. `most`: what `held` may come to; see kMaxHeld. Always succeeds.
+  // Adds the next record of the segment. The caller passes each record once, in order. A payload
+  // that cannot be decoded costs only that record: it becomes a notice. Records of types that this
+  // program does not know are counted and passed over. `most` is the limit for `held` (kMaxHeld
+  // less what the other segments hold). Always succeeds.
   Status Apply(const Record& record, std::string_view segment, uint64_t most = kMaxHeld);
 };
 
-// The run as its segments, taken together, tell it.
+// The run as all its segments together describe it.
 struct RunView {
   run::RunSpec spec;
   std::string client, tenon_version;
@@ -136,7 +140,7 @@ struct RunView {
   std::optional<run::End> end;
   int64_t created_us = 0, start_us = 0,
           end_us = 0;       // 0: not yet. end_us = start_us + monotonic duration where known
-  int64_t duration_us = 0;  // of a finished run that started
+  int64_t duration_us = 0;  // set for a finished run that started; else 0
   int64_t last_heard_us = 0;
   std::optional<run::LaunchHandle> handle;
   std::optional<run::RunnerStarted> runner;
@@ -147,22 +151,22 @@ struct RunView {
   std::vector<run::Notice> notices;
   std::vector<run::Artifact> artifacts;
   std::string outputs_tree;
-  bool outputs_left = false;  // some are not collected: the run's folder has the only copy
+  bool outputs_left = false;  // some outputs are not collected; only the run's folder has them
   std::map<std::string, SeriesSummary> series;
-  std::map<std::string, std::string> parameters;  // that the script has named; others: the spec
+  std::map<std::string, std::string> parameters;  // named by the script; see ParametersOf()
   uint64_t stdout_bytes = 0, stderr_bytes = 0;
   run::Gap gap;
   uint64_t hole_bytes = 0;
   std::string name, note;
   bool hidden = false;
   std::map<std::string, std::string> tags;
-  uint64_t files_left_out = 0;  // artifacts that are in outputs_tree but not in `artifacts`
-  // Why the run's folder can't be read as it should; "" = it can. What an index adds: not part of
-  // what the segments tell.
+  uint64_t files_left_out = 0;  // artifacts in outputs_tree that `artifacts` has no room for
+  // The next two come from the history index, not from the segments.
+  // Why the run's folder can't be read; "" when it can.
   std::string unreadable;
-  bool untold = false;  // likewise: no segment says what was submitted; only the folder is known
+  bool untold = false;  // no segment says what was submitted; only the folder is known
 
-  // What listings need of a run, and what only its own page needs.
+  // RowFields are what listings need. DetailFields are what only the page of one run needs.
   static constexpr auto RowFields() {
     return std::tuple(
         Field(1, "spec", &RunView::spec), Field(2, "client", &RunView::client),
@@ -187,23 +191,24 @@ struct RunView {
                       Field(30, "container", &RunView::container));
   }
   static constexpr auto Fields() { return std::tuple_cat(RowFields(), DetailFields()); }
-  static constexpr size_t kFieldsElsewhere = 2;  // unreadable, untold
+  static constexpr size_t kFieldsElsewhere = 2;  // `unreadable` and `untold`
 };
 
-// The parameters on its command line, then those that the script has named itself. One that is on
-// the command line stays what it is there.
+// The parameters of the command line, then those that the script named. For a name that is in both,
+// the value of the command line counts.
 std::vector<std::pair<std::string, std::string>> ParametersOf(const RunView& run);
 
-// The final state comes from a far segment; a near "never started" counts only while no far segment
-// has said anything. kNotFound when no segment has a kSubmitted record.
+// The final state comes from a far segment. A "never started" in a near segment counts only while
+// no far segment has a record. kNotFound when no near segment has a kSubmitted record.
 Result<RunView> Combine(const std::map<std::string, SegmentFold>& segments);
 
-// Near segments are called "near-…"; all others are far.
+// Near segments are named "near-…"; all others are far.
 bool IsNearSegment(std::string_view name);
 
-// Reads and folds a whole run folder's segments (for rebuild, and without an index). A segment that
-// cannot be read becomes a notice and a hole of its size; a segment of another run is kCorrupt, and
-// so are more than kMaxSegments.
+// Reads and folds all segments of a run folder; needs no index. A segment that is kCorrupt becomes
+// a notice and a hole of its size; other read errors are returned. kCorrupt when a segment belongs
+// to another run, or when there are more than kMaxSegments. kNotFound when the folder is missing,
+// or when no segment says what was submitted and none is corrupt.
 Result<RunView> FoldRunFolder(const std::string& run_folder);
 
 }  // namespace tenon::journal

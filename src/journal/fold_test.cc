@@ -108,7 +108,8 @@ std::vector<std::vector<Happening>> ThreeSegments() {
            {"near-b", 91, run::Annotation{{}, {}, {}, {}, {"k"}}}}};
 }
 
-// Calls `visit` with every order in which the records can arrive, each segment's own order kept.
+// Calls `visit` with every order in which the records can arrive. The order within each segment is
+// kept.
 template <typename Visit>
 void EachInterleaving(const std::vector<std::vector<Happening>>& segments,
                       std::vector<size_t>& taken, std::vector<Happening>& so_far, Visit& visit) {

@@ -13,7 +13,7 @@ static_assert(std::endian::native == std::endian::little,
               "numbers are stored as they lie in memory");
 
 constexpr uint8_t kVersion = 1;
-// Places in the file header.
+// Offsets in the file header.
 constexpr size_t kKeyAt = 8, kSegmentAt = 24, kTimeAt = 32, kVersionAt = 40, kBootAt = 44,
                  kCrcAt = 60;
 

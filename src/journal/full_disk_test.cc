@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A disk that is really full: a tmpfs of 1 MB in a mount namespace of a child process, so nothing
-// outside sees it and it goes with the child.
+// Tests with a disk that is really full: a tmpfs of 1 MB in a mount namespace of a child process.
+// No other process sees it, and it goes away with the child.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kCannotMount = 77;
 
-// In the child there is no GoogleTest to tell; a failed check is said on stderr and ends it.
+// GoogleTest does not see the child, so a failed check prints to stderr and ends the child.
 #define CHILD_CHECK(condition)                                                     \
   do {                                                                             \
     if (!(condition)) {                                                            \
@@ -37,7 +37,8 @@ void MountSmallDisk(const std::string& at) {
   if (::mount("tmpfs", at.c_str(), "tmpfs", 0, "size=1m") != 0) ::_exit(kCannotMount);
 }
 
-// Runs `body(folder)` on a small disk. False: this machine does not let us mount one.
+// Runs `body(folder)` on a small disk, in a child process. False when this machine does not allow
+// us to mount one.
 template <typename Body>
 bool OnSmallDisk(Body body) {
   TempFolder folder;
@@ -54,7 +55,7 @@ bool OnSmallDisk(Body body) {
   return true;
 }
 
-// Takes every byte that is left.
+// Uses up every byte that is left on the disk.
 void FillUp(const std::string& folder) {
   UniqueFd fd(::open(JoinPath(folder, "filler").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600));
   CHILD_CHECK(fd.valid());
@@ -120,7 +121,7 @@ void EndIsRecordedOnAFullDisk(const std::string& folder, bool allocate_ahead) {
   std::vector<Kept> records = ReadAll(path);
   CHILD_CHECK(records.size() == appended + 2);
   CHILD_CHECK(records.back().type == static_cast<uint8_t>(run::EventType::kEnd));
-  // Room again: recording goes on.
+  // The disk has room again, so recording goes on.
   CHILD_CHECK(::unlink(other.c_str()) == 0);
   CHILD_CHECK(writer->AppendOutput(run::Stream::kStdout, "again").ok());
   CHILD_CHECK(ReadAll(path).size() == appended + 3);
@@ -134,7 +135,7 @@ void TheNextWriterFindsTheReserveOfAKilledOne(const std::string& folder, bool al
     CHILD_CHECK(writer.ok());
     uint64_t appended = 0;
     AppendUntilFull(*writer, &appended);
-    ::_exit(0);  // no destructor: nothing is given back
+    ::_exit(0);  // no destructor, so nothing is given back
   }
   int status = 0;
   CHILD_CHECK(::waitpid(killed, &status, 0) == killed && status == 0);

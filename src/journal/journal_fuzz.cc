@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes from anywhere, in pieces of any size, as a segment; as an event; as metric blocks; as a
-// fold. The first byte chooses, the second seeds the sizes of the pieces.
+// Fuzzes any bytes as a segment in pieces of any size, as an event, as metric blocks and as a fold.
+// The first byte selects which; the second seeds the sizes of the pieces.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@
 namespace tenon::journal {
 namespace {
 
-// What a decoder gave, and whether all bytes are accounted for.
+// What a decoder returned.
 struct Tally {
   uint64_t records = 0;
   uint64_t record_bytes = 0;
@@ -50,7 +50,7 @@ Tally Decode(std::string_view bytes, uint8_t seed) {
   uint32_t state = seed;
   for (std::string_view rest = bytes; !rest.empty() && !tally.refused;) {
     state = state * 1664525 + 1013904223;
-    // Seed 0: all at once.
+    // Seed 0: all bytes at once.
     const size_t piece = seed == 0 ? rest.size() : 1 + (state >> 24) * (state >> 30);
     decoder.Feed(rest.substr(0, piece));
     rest.remove_prefix(std::min(piece, rest.size()));
@@ -75,12 +75,12 @@ Tally Decode(std::string_view bytes, uint8_t seed) {
 void DecodeAsSegment(std::string_view bytes, uint8_t seed) {
   const Tally whole = Decode(bytes, 0);
   const Tally pieces = Decode(bytes, seed);
-  // Damage may be passed over at another place when bytes come late, but a clean prefix and the
-  // refusal of a foreign file do not depend on the pieces.
+  // When bytes come late, the decoder may pass over damage at another place. But whether it refuses
+  // a foreign file must not depend on the pieces.
   TENON_CHECK(whole.refused == pieces.refused);
 }
 
-// A record whose checksum is right, so that what is inside gets looked at.
+// A record with the right checksum, so that its payload is decoded.
 std::string RightRecord(uint64_t number, uint8_t type, std::string_view payload) {
   RecordHeader header{0, static_cast<uint32_t>(payload.size()), number, 0, type};
   std::string bytes(kRecordHeaderSize, '\0');
@@ -108,7 +108,7 @@ void DecodeAsPayload(uint8_t type, std::string_view payload) {
   Decode(Header() + RightRecord(1, type, payload), 0);
 }
 
-// Three good records with damage between them: what the damage does not touch must come out.
+// Two good records with damage between them. The record before the damage must come out.
 void DecodeBetweenGoodOnes(std::string_view damage, uint8_t seed) {
   std::string bytes = Header() + RightRecord(1, 7, R"({"text":"a"})") + std::string(damage);
   const uint64_t far_ahead = uint64_t{1} << 40;

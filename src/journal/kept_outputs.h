@@ -7,10 +7,11 @@
 
 namespace tenon::journal {
 
-// Whether the folder of a run that is over, or its container, has the only copy of outputs: its
-// journal says so, or files lie in work/outputs/ of a script that was started and the journal has
-// no list of them (its runner was killed, or is of a version that did not say so). Whoever removes
-// work/ asks first. `folder` is on this machine.
+// Whether a finished run still has outputs whose only copy is in its folder or its container. True
+// when its journal says so. Also true when its script started, the journal lists no outputs, and
+// work/outputs/ has files or can't be read: the runner was killed, or it is of a version that did
+// not record this. Whoever removes work/ must ask first. `folder` is on this machine. `host` is the
+// fold of the host segment.
 bool OutputsAreLeft(const run::RunFolder& folder, const RunView& run);
 bool OutputsAreLeft(const run::RunFolder& folder, const SegmentFold& host);
 

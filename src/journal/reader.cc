@@ -48,7 +48,9 @@ Status Reader::StartAt(Cursor after) {
   return {};
 }
 
-// At the end of the file nothing can be checked; there the number of the next record decides.
+// Whether `after.offset` is right: the record there must follow `after.record`. At the end of the
+// file there is no record to check yet, so the offset is believed; the decoder later judges the
+// next record by its number.
 Result<bool> Reader::HintIsRight(Cursor after) const {
   if (after.offset < kFileHeaderSize) return false;
   char bytes[kRecordHeaderSize];
@@ -98,7 +100,7 @@ Result<std::optional<Record>> Reader::Next() {
       decoder_.ForgetHoles();
       continue;
     }
-    // A settled decoder has been given all there is; more bytes would be a new writer's.
+    // A settled decoder has all the bytes. More bytes could come only from a new writer.
     if (!decoder_.settled()) {
       TENON_TRY(bool more, ReadMore());
       if (more) continue;
@@ -109,7 +111,7 @@ Result<std::optional<Record>> Reader::Next() {
       }
       TENON_TRY(bool alive, WriterAlive());
       if (!alive) {
-        // The writer may have finished its record between our read and its end: read again.
+        // The writer may have finished its record between our last read and its exit: read again.
         writer_gone = true;
         ReadTailAgain();
         continue;
@@ -129,7 +131,7 @@ Cursor Reader::cursor() const {
 std::optional<std::string> Reader::run_key() const { return run_key_; }
 
 Result<bool> Reader::WriterAlive() const {
-  // Shared, so that readers asking at the same time do not take each other for a writer.
+  // A shared lock, so that readers that ask at the same time do not take each other for a writer.
   while (::flock(fd_.get(), LOCK_SH | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return true;
     if (errno != EINTR) return FromErrno("lock " + path_, errno);

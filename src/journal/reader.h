@@ -17,70 +17,75 @@
 
 namespace tenon::journal {
 
-// A place in a segment: after record `record`, which ends at byte `offset`. The record number is
-// the truth; the offset is a hint that is checked.
+// A place in a segment: just after record `record`, which ends at byte `offset`. The record number
+// decides; the offset is a hint that the reader checks.
 struct Cursor {
   uint64_t record = 0;
   uint64_t offset = 0;
   bool operator==(const Cursor&) const = default;
 };
-// A place in a run's journal.
+// A place in a run's journal: one cursor per segment.
 using Place = std::map<std::string, Cursor>;  // by segment name
 
 struct Record {
   uint64_t number = 0;
   int64_t time_us = 0;
   uint8_t type = 0;
-  // Valid until the next call on a reader; of a decoder, until it is given more bytes.
+  // Borrowed. From a Reader: valid until its next call. From a Decoder: valid until it gets more
+  // bytes.
   std::string_view payload;
 };
 
 inline constexpr size_t kMaxHoles = 4096;
 
-// Bytes that are no records, between two that are (or, when the segment is closed, at its end).
+// Bytes between two records that belong to no record. When the segment is closed, also such bytes
+// at its end. `bytes` 0: records are missing, of unknown size.
 struct Hole {
   uint64_t offset = 0;
   uint64_t bytes = 0;
   uint64_t after_record = 0;
 };
 
-// Turns bytes of a segment into records. No I/O: bytes may come from a file or from a wire, in
-// pieces of any size. Holds no policy: damage is handed to the caller. Memory is bounded by two
-// records and one piece, whatever the damage.
+// Turns the bytes of a segment into records. No I/O: the bytes may come from a file or from the
+// network, in pieces of any size. The decoder reports damage to the caller and does nothing about
+// it. It holds at most two records and one piece in memory, whatever the damage.
 //
-// What is incomplete or damaged at the end is "not yet" until Settle() says that no writer is left.
+// Incomplete or damaged bytes at the end mean "not yet", until Settle() says that no writer is
+// left.
 class Decoder {
  public:
-  // `at` with record 0: the bytes begin with the file header. Else: with the record after
+  // With at.record 0 the first bytes fed are the file header. Otherwise they are the record after
   // `at.record`.
   explicit Decoder(Cursor at = {});
+  // Copies `bytes`.
   void Feed(std::string_view bytes);
-  // The same without a copy: room for `size` bytes, of which `used` were then filled.
+  // The same without a copy: Prepare() returns room for `size` bytes, the caller fills it, and
+  // Commit() says how many bytes were filled.
   std::span<char> Prepare(size_t size);
   void Commit(size_t used);
 
-  // The next record, or nullopt when more bytes are needed. kCorrupt when this is no segment at all
-  // (magic and checksum wrong, or a newer version); nothing follows.
+  // The next record, or nullopt when it needs more bytes. kCorrupt when this is not a segment
+  // (magic and checksum are wrong, or the version is newer); then every later call fails too.
   Result<std::optional<Record>> Next();
 
-  // All bytes there will ever be have been fed: what looks like the beginning of a record and is
-  // not complete is damage, so that Next() can go on behind it.
+  // Call when no more bytes will come. A record that begins but is not complete is then damage, and
+  // Next() goes on after it.
   void Settle() { settled_ = true; }
   bool settled() const { return settled_; }
-  // Settle(), and when Next() has nothing more: the bytes at the end that are no record (0: clean)
-  // become a hole. Returns their count. When Next() does have more, returns 0 and changes nothing.
+  // Settles. If Next() has no more records, the bytes at the end that are no record become a hole;
+  // returns their count (0: none). If Next() has more records, returns 0 and makes no hole.
   uint64_t Finish();
-  // Forgets everything after cursor(), a hole at the end and Settle() included: the next bytes fed
-  // are those at cursor().offset. For a tail that may have been cut off and written anew.
+  // Forgets everything after cursor(), including a hole at the end and Settle(). The next bytes fed
+  // must be those at cursor().offset. For a tail that a writer may have cut off and written again.
   void Rewind();
 
-  uint64_t pending() const;              // bytes fed that lie after cursor()
+  uint64_t pending() const;              // bytes fed after cursor()
   Cursor cursor() const { return at_; }  // after the last record returned
-  // In order; grows as damage is passed. Of more than kMaxHoles the last one holds the bytes of all
-  // others.
+  // In order; grows as damage is passed over. After kMaxHoles the last hole has the bytes of all
+  // the rest. A hole that Finish() makes comes on top.
   const std::vector<Hole>& holes() const { return holes_; }
   void ForgetHoles() { holes_.clear(); }
-  // From the file header, once seen and undamaged.
+  // From the file header; nullopt until it was read, and when it is damaged.
   const std::optional<StoredHeader>& header() const { return header_; }
   std::optional<std::string> run_key() const;
 
@@ -100,38 +105,40 @@ class Decoder {
   std::unique_ptr<char[]> buffer_;
   size_t capacity_ = 0, begin_ = 0, end_ = 0;
   Cursor at_;
-  uint64_t skipped_ = 0;          // bytes of damage between at_.offset and the unread ones
-  uint64_t passed_ = 0;           // of all damage so far
-  mutable uint64_t checked_ = 0;  // bytes whose checksum was taken while looking for a record
-  bool aligned_ = true;           // a record should begin here: the one before ended here
+  uint64_t skipped_ = 0;          // damaged bytes between at_.offset and the unread bytes
+  uint64_t passed_ = 0;           // damaged bytes so far, all together
+  mutable uint64_t checked_ = 0;  // bytes checksummed while looking for a record
+  bool aligned_ = true;           // a record should begin at begin_: the last one ended there
   bool header_seen_ = false;
   bool settled_ = false;
-  bool tail_is_hole_ = false;  // the last of holes_ is one that Finish() made
+  bool tail_is_hole_ = false;  // Finish() made the last of holes_
   std::optional<StoredHeader> header_;
   std::vector<Hole> holes_;
 };
 
-// Reads a segment file with pread, in large pieces; may be called again later to go on (follow).
-// A file called X.tj must be the segment X, else kCorrupt (somebody swapped or renamed segments).
+// Reads a segment file with pread, in large pieces. After nullopt, Next() may be called again later
+// to get what was written since (follow). A file X.tj must hold the segment X: otherwise kCorrupt,
+// because the file was renamed or swapped.
 class Reader {
  public:
-  // A cursor whose offset turns out wrong is found again by its record number, from the start.
+  // Reads on after the record `after.record`. If the offset is wrong, the reader starts at the
+  // beginning of the file and skips to that record. kCorrupt when the path is not a regular file.
   static Result<Reader> Open(const std::string& path, Cursor after = {});
 
-  // nullopt: nothing more for now. At a damaged end this looks whether a writer is alive; if none
-  // is, records behind the damage are handed out too.
+  // nullopt: no more records for now. At a damaged end, checks whether a writer is alive; if not,
+  // also returns the records after the damage.
   Result<std::optional<Record>> Next();
   Cursor cursor() const;
   const std::vector<Hole>& holes() const {
     return decoder_.holes();
-  }                                            // after the cursor given to Open
-  std::optional<std::string> run_key() const;  // nullopt: header not written yet, or damaged
-  // True while some writer holds the segment's lock.
+  }  // only those after the cursor given to Open()
+  // From the file header. nullopt: the header is not written yet, or damaged.
+  std::optional<std::string> run_key() const;
+  // True while a writer holds the segment's lock.
   Result<bool> WriterAlive() const;
-  // Call when Next() gave nullopt and no writer is alive: bytes at the end that are no record
-  // become a hole ("a flipped byte in the last record"). Returns their count. Next() may be called
-  // again afterwards (a writer may have cut the tail off and gone on): that hole is then taken
-  // back.
+  // Call when Next() returned nullopt and no writer is alive. The bytes at the end that are no
+  // record become a hole; returns their count. Next() may be called again later: if a new writer
+  // cut the tail off, Next() takes the hole back and reads on.
   uint64_t Close() { return decoder_.Finish(); }
   int fd() const { return fd_.get(); }
 
@@ -147,9 +154,10 @@ class Reader {
   std::string path_;
   Decoder decoder_;
   uint64_t read_offset_ = 0;
-  size_t piece_ = 0;         // how much to read at once
-  uint64_t skip_until_ = 0;  // records up to this number were seen before
-  bool tail_stale_ = false;  // what the decoder holds beyond its cursor may have changed
+  size_t piece_ = 0;         // bytes to read at once
+  uint64_t skip_until_ = 0;  // records up to this number are not returned
+  // The bytes that the decoder holds after its cursor may have changed on disk.
+  bool tail_stale_ = false;
   bool header_checked_ = false;
   std::optional<std::string> run_key_;
 };

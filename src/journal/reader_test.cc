@@ -135,7 +135,8 @@ TEST_F(ReaderTest, GoesOnAfterAnyRecordWithARightAWrongOrNoOffset) {
   for (uint64_t done = 0; done <= 5; ++done) {
     for (uint64_t offset : {segment.starts[done], uint64_t{0}, uint64_t{70}, segment.starts[0],
                             uint64_t{segment.bytes.size()}, uint64_t{1} << 40}) {
-      // At the end of the file an offset cannot be told wrong; nobody hands out such a cursor.
+      // At the end of the file the reader cannot detect a wrong offset. No reader returns such a
+      // cursor.
       if (offset == segment.bytes.size() && done != 5) continue;
       auto reader = Reader::Open(path_, {done, offset});
       ASSERT_TRUE(reader.ok());
@@ -206,8 +207,8 @@ TEST_F(ReaderTest, AMissingFileIsNotFoundAndAnEmptyOneIsNotYet) {
   EXPECT_EQ(reader->Close(), 0u);
 }
 
-// A power cut takes back records that a reader has seen; then the true end is written. The reader
-// must get it although it has already seen "more" records than there are.
+// A power cut takes back records that a reader has seen; then a new writer writes the true end. The
+// reader must get it, although it has already seen "more" records than the segment has.
 TEST_F(ReaderTest, AReaderAheadOfAPowerCutStillGetsTheEnd) {
   ASSERT_EQ(::setenv("TENON_TEST_BOOT_ID", "boot-1", 1), 0);
   TestSegment segment = SmallSegment();

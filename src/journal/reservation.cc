@@ -21,14 +21,13 @@ constexpr uint64_t kLargestPiece = 8u << 20;
 
 bool IsFull(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
-// The largest size that this program may give a file (ulimit -f).
 uint64_t LargestFile() {
   struct rlimit limit {};
   if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
   return limit.rlim_cur;
 }
 
-// Bytes that no file system can store in less than their length.
+// Bytes that no file system can compress.
 std::string Incompressible(size_t size) {
   std::string bytes(size, '\0');
   uint64_t x = 0x9e3779b97f4a7c15;
@@ -57,7 +56,7 @@ Status Reservation::Ensure(uint64_t end, uint64_t bytes) {
   if (needed > largest_) return FromErrno("reserve space for " + path_, EFBIG);
   if (!allocate_ahead_) return EnsureFile();
   if (allocated_end_ >= needed) return {};
-  // A quarter of what is there: small runs take little, large ones ask rarely.
+  // A quarter of the current size: small runs take little space, large ones rarely allocate.
   const uint64_t piece = std::clamp(end / 4, kSmallestPiece, kLargestPiece);
   if (Allocate(end, std::min(needed + piece, largest_)).ok()) return {};
   if (!allocate_ahead_) return EnsureFile();
@@ -70,7 +69,7 @@ Status Reservation::Allocate(uint64_t end, uint64_t until) {
                      static_cast<off_t>(until - from)) != 0) {
     if (errno == EINTR) continue;
     const int error = errno;
-    if (!IsFull(error)) allocate_ahead_ = false;  // cannot: the file beside has to do
+    if (!IsFull(error)) allocate_ahead_ = false;  // not supported: use the file beside
     return FromErrno("reserve space for " + path_, error);
   }
   allocated_end_ = until;
@@ -107,8 +106,8 @@ bool Reservation::Open() {
 
 void Reservation::GiveBack(uint64_t end) {
   Open();
-  // Cutting a file to the size it has frees what was allocated beyond; there is no one to tell of a
-  // failure, and nothing is lost by it but space.
+  // Truncating a file to its own size frees what was allocated beyond it. A failure costs only disk
+  // space.
   if (allocated_end_ > end && ::ftruncate(fd_, static_cast<off_t>(end)) != 0) return;
   allocated_end_ = end;
 }

@@ -9,25 +9,27 @@
 
 namespace tenon::journal {
 
-// Keeps kReserve bytes of disk beyond a segment's end for the records that must not fail. Allocated
-// ahead in the file itself where the file system can do that (fallocate, size unchanged), else held
-// by a file beside it. The limit on the size of files (ulimit -f) counts as the end of the disk.
-// One thread.
+// Keeps kReserve bytes of disk space beyond a segment's end, for the records that must not fail.
+// Where the file system supports fallocate, the space is allocated in the segment file itself,
+// without changing its size. Otherwise a file beside the segment (`<path>.reserve`) holds the
+// space. The limit on the size of files (ulimit -f) counts as the end of the disk. For one thread.
 class Reservation {
  public:
-  // `fd` stays the caller's. `allocate_ahead` false: as on a file system that cannot. `beside`
-  // false: reserve nothing there.
+  // `fd` stays the caller's. `allocate_ahead` false: act as on a file system without fallocate.
+  // `beside` false: make no file beside the segment; then nothing is reserved where fallocate does
+  // not work.
   Reservation(int fd, std::string path, bool allocate_ahead, bool beside = true);
 
-  // Makes sure that `bytes` can be appended at `end` and the reserve is still there afterwards.
-  // kUnavailable when the disk is too full for both; what was reserved stays so.
+  // Makes sure that `bytes` can be appended at `end` with the reserve still free afterwards.
+  // kUnavailable when the disk has no room for both; what was reserved before stays reserved. May
+  // be repeated.
   Status Ensure(uint64_t end, uint64_t bytes);
-  // The reserve may now be used. True when that freed space which writing needs to be tried again
-  // for.
+  // Releases the reserve for use. Returns true when this removed the file beside the segment: the
+  // caller then tries to write again.
   bool Open();
-  // The file was cut to `end`, and with it what lay beyond.
+  // The caller has cut the file to `end`, which also freed what was allocated beyond it.
   void Forget(uint64_t end) { allocated_end_ = end; }
-  // Gives everything beyond `end` back to the file system.
+  // Gives everything beyond `end` back to the file system, and removes the file beside the segment.
   void GiveBack(uint64_t end);
 
  private:
@@ -36,10 +38,10 @@ class Reservation {
 
   int fd_;
   std::string path_;
-  std::string file_;  // the one beside
+  std::string file_;  // the file beside the segment
   bool allocate_ahead_;
   bool beside_;
-  uint64_t largest_;  // size that this program may give a file
+  uint64_t largest_;  // limit on the size of a file (ulimit -f)
   bool file_there_ = false;
   uint64_t allocated_end_ = 0;
 };

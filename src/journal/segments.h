@@ -9,8 +9,8 @@
 
 namespace tenon::journal {
 
-// The names of the far segments that a run's folder on this machine has now, in the order of
-// run::FarSegmentsOf(). A folder that can't be read has none.
+// The names of the far segments in a run's folder on this machine, in the order of
+// run::FarSegmentsOf(). Empty when the folder can't be read.
 std::vector<std::string> FarSegments(const run::RunFolder& folder);
 
 }  // namespace tenon::journal

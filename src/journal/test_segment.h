@@ -37,7 +37,7 @@ inline std::string RecordBytes(const Kept& record) {
   return bytes + record.payload;
 }
 
-// A segment's bytes with where each record begins; `starts` has one entry more, the end.
+// A segment's bytes and records. `starts` has the offset of each record and, last, the end.
 struct TestSegment {
   std::string bytes;
   std::vector<Kept> records;
@@ -57,7 +57,7 @@ inline TestSegment EmptySegment(const std::string& name = "host") {
   return segment;
 }
 
-// Five records: JSON, an empty payload, text, zeros, and bytes that look like a header.
+// Five records: JSON, an empty payload, text, zeros, and JSON again.
 inline TestSegment SmallSegment(const std::string& name = "host") {
   TestSegment segment = EmptySegment(name);
   segment.Add({1, 100, 2, R"({"state":"Running"})"});

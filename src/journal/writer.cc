@@ -29,8 +29,8 @@
 namespace tenon::journal {
 namespace {
 
-// A reader that asks whether a writer is alive holds the lock for an instant, which is long when
-// the machine is busy and the reader has to wait for its turn; 1 + 2 + … + 512 ms.
+// A reader that asks whether a writer is alive holds the lock for an instant. That can be long when
+// the machine is busy and the reader waits for its turn. So Lock() pauses 1 + 2 + … + 512 ms.
 constexpr int kLockTries = 10;
 
 Status Lock(int fd, const std::string& path) {
@@ -52,7 +52,7 @@ Status CheckName(const Writer::Options& options) {
   return Internal("segment \"" + options.segment + "\" cannot be written to " + options.path);
 }
 
-// The end of what is there already.
+// Where an existing segment ends.
 struct End {
   Cursor last;
   uint64_t size = 0;
@@ -80,7 +80,7 @@ Result<End> FindEnd(int fd, const std::string& path) {
 
 bool IsFull(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
-// pwrite of several pieces, all of it. Returns 0 or the error number.
+// Writes all pieces with pwritev. Returns 0 or the error number.
 int WriteAllPieces(int fd, std::array<iovec, 3>& pieces, uint64_t offset) {
   size_t first = 0;
   while (first < pieces.size()) {
@@ -99,7 +99,7 @@ int WriteAllPieces(int fd, std::array<iovec, 3>& pieces, uint64_t offset) {
   return 0;
 }
 
-// The names of a segment that was synced: its own, and that of the run's folder, which may be new.
+// Syncs the name of the segment and that of the run's folder, which may be new.
 Status SyncNames(int fd, const std::string& path) {
   if (NamesFollowFsync(fd)) return {};
   const std::string folder = DirName(path);
@@ -108,7 +108,7 @@ Status SyncNames(int fd, const std::string& path) {
 }
 
 iovec Piece(std::string_view bytes) {
-  return {const_cast<char*>(bytes.data()), bytes.size()};  // pwritev only reads it
+  return {const_cast<char*>(bytes.data()), bytes.size()};  // pwritev only reads the bytes
 }
 
 }  // namespace
@@ -120,9 +120,10 @@ struct Writer::Impl {
   std::optional<Reservation> reservation;
   uint64_t next = 1;
   uint64_t torn = 0;
-  std::string file_header;  // as we wrote it; "" = another writer did
-  uint64_t ours_from = 0;   // offset of our first record
-  // Over the headers of our records, each of which holds the checksum of its payload.
+  std::string file_header;  // as this writer wrote it; "" = another writer wrote it
+  uint64_t ours_from = 0;   // offset of this writer's first record
+  // Checksum over the headers of this writer's records. Each header holds the checksum of its
+  // payload.
   uint32_t headers_crc = 0;
 
   // Read by Sync() and the accessors on other threads.
@@ -152,8 +153,8 @@ struct Writer::Impl {
 
 Status Writer::Impl::Start() {
   TENON_TRY_VOID(CheckName(options));
-  // The init in a container is handed an open file and no path: its name here is a symlink of the
-  // kernel's.
+  // The init in a container gets an open file and no path: its path here is a symlink made by the
+  // kernel.
   const int follow = options.path.starts_with("/proc/self/fd/") ? 0 : O_NOFOLLOW;
   TENON_TRY(fd, OpenRegular(options.path, O_RDWR | O_CREAT | follow, 0600));
   TENON_TRY_VOID(Lock(fd.get(), options.path));
@@ -161,7 +162,8 @@ Status Writer::Impl::Start() {
     reservation.emplace(fd.get(), options.path, options.allocate_ahead, options.reserve_beside);
   }
   TENON_TRY(End end, FindEnd(fd.get(), options.path));
-  // Nothing but (part of) a header that a power cut or our death took back.
+  // The file has no records and no usable header: a power cut or the death of a writer took the
+  // header back.
   if (end.last.offset < kFileHeaderSize) {
     torn = end.size;
     return Begin();
@@ -194,7 +196,8 @@ Status Writer::Impl::GoOn(const End& end) {
   const bool same_boot =
       end.header && !boot_id.empty() && end.header->boot_hash == ShortHash(boot_id);
   next = same_boot ? end.last.record + 1 : FirstOfNextLife(end.last.record);
-  // Whoever goes on is here to write the end; a full disk must not stop that.
+  // A writer that reopens a segment with a reserve does so to write the end. A full disk must not
+  // stop that.
   if (reservation && torn == 0) (void)reservation->Ensure(size, 0);
   return {};
 }
@@ -211,13 +214,13 @@ Status Writer::Impl::CheckOwner(const StoredHeader& header) const {
   return {};
 }
 
-// Makes the file end after the last whole record. If even this fails, readers pass over the rest as
-// over any damage, and the next record is written over it.
+// Cuts the file after the last whole record. If even this fails, readers pass over the rest as over
+// any damage, and the next record overwrites it.
 void Writer::Impl::CutBack() {
   const uint64_t end = size;
   if (::ftruncate(fd.get(), static_cast<off_t>(end)) != 0 || !reservation) return;
   reservation->Forget(end);
-  (void)reservation->Ensure(end, 0);  // full again already: the next Append says so
+  (void)reservation->Ensure(end, 0);  // if the disk is full, the next Append() fails
 }
 
 Result<uint64_t> Writer::Impl::Put(run::EventType type, std::string_view prefix,
@@ -255,12 +258,12 @@ Result<uint64_t> Writer::Impl::Put(run::EventType type, std::string_view prefix,
   return next++;
 }
 
-// Whether our records are in the file as we wrote them.
+// Whether the records of this writer are in the file as it wrote them.
 bool Writer::Impl::IsAsWritten() {
   std::string buffer(1u << 20, '\0');
   const uint64_t end = size;
   uint64_t at = ours_from, have_from = 0, have = 0;
-  // The next bytes of the file, at most `most`; empty when it ends here.
+  // The next bytes of the file, at most `most`; empty at the end of the file.
   auto next_bytes = [&](uint64_t most) -> std::string_view {
     if (at < have_from || at >= have_from + have) {
       auto got = ReadAt(fd.get(), std::span(buffer.data(), buffer.size()), at);
@@ -313,7 +316,7 @@ std::string Writer::Impl::FindChange() {
   return IsAsWritten() ? "" : "what is in it is not what was written";
 }
 
-// Gives the file its name back: as a copy, since one that has no name any more can't get one.
+// Puts a copy of the file at its path: a file that has lost its name cannot get it back.
 bool Writer::Impl::BringBack() {
   const std::string copy = options.path + ".new";
   (void)::unlink(copy.c_str());
@@ -332,7 +335,7 @@ bool Writer::Impl::BringBack() {
     (void)::unlink(copy.c_str());
     return false;
   }
-  // In one step, as another thread may be syncing it.
+  // In one step, because another thread may be in Sync().
   if (::dup3(made->get(), fd.get(), O_CLOEXEC) < 0) return false;
   names_synced = false;
   synced = 0;
@@ -350,7 +353,7 @@ std::string Writer::Impl::CheckAndMend() {
   if (away) (void)BringBack();
   if (!file_header.empty()) (void)WriteAllAt(fd.get(), file_header, 0).ok();
   CutBack();
-  // Said once: what is there now is where we go on.
+  // Each change is reported once: from here on the current state of the file counts.
   ours_from = size;
   headers_crc = 0;
   return change;
@@ -358,7 +361,7 @@ std::string Writer::Impl::CheckAndMend() {
 
 Status Writer::Impl::Sync() {
   const std::string doing = "sync " + options.path;
-  // The kernel reports a lost page once and then forgets; we do not.
+  // The kernel reports a lost page only once, so remember it.
   if (sync_broken) return FromErrno(doing + " (failed before)", EIO);
   const uint64_t until = size;
   const bool first = !names_synced;
@@ -421,10 +424,10 @@ uint64_t Writer::size() const { return impl_->size; }
 uint64_t Writer::torn_bytes() const { return impl_->torn; }
 
 void GiveBackReserve(const std::string& path) {
-  // Cutting a file to the size it has frees what was allocated beyond.
+  // Truncating a file to its own size frees what was allocated beyond it.
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return;
-  if (::truncate(path.c_str(), info.st_size) != 0) return;  // nothing is lost by it but space
+  if (::truncate(path.c_str(), info.st_size) != 0) return;  // a failure costs only disk space
 }
 
 Status SyncSegment(const std::string& path) {

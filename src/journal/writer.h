@@ -13,58 +13,62 @@
 
 namespace tenon::journal {
 
-// The one writer of a segment. Holds the segment's lock (flock on the file) as long as it lives; a
-// second writer gets kUnavailable. Methods are called from one thread; Sync may run on another
-// thread at the same time as Append.
+// The only writer of a segment. It holds the segment's lock (flock on the file) as long as it
+// lives; Open() of a second writer fails with kUnavailable. Methods are called from one thread,
+// except that Sync() may run on another thread at the same time as Append().
 //
-// Opening an existing segment truncates a torn tail to the last whole record and goes on after it;
-// a hole before that stays where it is (readers report it). Numbers go on with the next one in the
-// same boot, and with the first of a new life (format.h) in another.
+// Opening an existing segment cuts a torn tail off after the last whole record and goes on there.
+// Holes before that stay; readers report them. A file that has no records and whose header is
+// incomplete or zeros is begun anew. In the same boot the next record takes the next number; in
+// another boot, the first number of a new life (format.h).
 class Writer {
  public:
   struct Options {
     std::string path;
     std::string run_key;
-    std::string segment;           // a path ending in .tj must end in "<segment>.tj"
+    std::string segment;           // if the path ends in .tj, it must end in "<segment>.tj"
     const Clock* clock = nullptr;  // nullptr: SystemClock()
-    // Keep kReserve bytes ahead of the end allocated. Also for whoever writes the end after a
-    // writer that was killed: takes over what that one had reserved.
+    // Keep kReserve bytes of disk space beyond the end (reservation.h). Set it also to write the
+    // end after a writer that was killed: the new writer takes over its reserve.
     bool reserve = false;
-    bool allocate_ahead = true;  // false: reserve as on a file system that has no fallocate
-    // Where the file system has none: keep a file beside the segment. false: reserve nothing then.
+    bool allocate_ahead = true;  // false: act as on a file system without fallocate
+    // Without fallocate, keep a file beside the segment as the reserve. false: then reserve
+    // nothing.
     bool reserve_beside = true;
   };
   static Result<Writer> Open(const Options& options);
   Writer(Writer&&) noexcept;
   Writer& operator=(Writer&&) noexcept;
-  ~Writer();  // gives the reservation back; does not sync
+  ~Writer();  // gives the reserve back; does not sync
 
-  // Appends one record; survives our death when this returns, a power cut after Sync().
-  // kUnavailable on a full disk: nothing was written, the file is as before, later calls may work.
-  // kInvalid when the payload is larger than kMaxPayload.
-  // Returns the record's number.
+  // Appends one record and returns its number. The record survives the death of this process once
+  // Append() returns, and a power cut after Sync(). kUnavailable when the disk is full: nothing was
+  // written, the file is as before, and a later call may succeed. kInvalid when the payload is
+  // larger than kMaxPayload.
   Result<uint64_t> Append(const run::Event& event);
-  // The same for output, without a copy: `bytes` longer than kMaxPayload become several records (on
-  // failure some of them may have been written; `written` then says how many bytes). No bytes: no
-  // record.
+  // The same for output, without a copy. Bytes that do not fit into one payload become several
+  // records. On failure some of them may have been written; `*written` says how many bytes. With no
+  // bytes it writes no record. Returns the number of the last record.
   Result<uint64_t> AppendOutput(run::Stream stream, std::string_view bytes,
                                 size_t* written = nullptr);
-  // Like Append, but may use the reserved space: for the end and what has to be said before it (how
-  // much is missing, the state) only.
+  // Like Append(), but may use the reserve. Only for the end and for what must be recorded before
+  // it (the gap, the state, notices).
   Result<uint64_t> AppendLast(const run::Event& event);
 
-  // Compares the file with what this writer has written to it, from its beginning if this writer
-  // began it. "": it is as written. Else what somebody else has done to it, in words, once; then
-  // the header, the length and the name are put right as far as that goes, so that what is appended
-  // after this can be read. Reads the whole file.
+  // Compares the file with what this writer wrote: its records, its name and its length, and the
+  // file header if this writer wrote it. Returns "" when they match. Otherwise returns in words
+  // what somebody else changed, and repairs header, length and name as far as possible, so that
+  // records appended later can be read. Each change is reported once. Reads back everything this
+  // writer wrote.
   std::string CheckAndMend();
 
-  // Returns when all that was appended before the call is on disk. Thread-safe.
+  // Returns when everything appended before the call is on disk. Thread-safe. After an EIO it fails
+  // for ever.
   Status Sync();
 
   uint64_t last_record() const;
   uint64_t size() const;        // bytes in the file
-  uint64_t torn_bytes() const;  // what Open() cut off
+  uint64_t torn_bytes() const;  // bytes that Open() cut off
 
  private:
   struct Impl;
@@ -72,10 +76,11 @@ class Writer {
   std::unique_ptr<Impl> impl_;
 };
 
-// Gives back what a writer that was killed had reserved in a segment.
+// Gives back the disk space that a killed writer had allocated beyond the end of the segment. A
+// file beside the segment stays.
 void GiveBackReserve(const std::string& path);
 
-// Returns when a segment that nobody writes, as a copy of one, is on disk.
+// Returns when the segment file is on disk. For a segment without a writer, such as a copy.
 Status SyncSegment(const std::string& path);
 
 }  // namespace tenon::journal

@@ -65,7 +65,7 @@ TEST_F(WriterTest, WhatIsAppendedIsRead) {
   ASSERT_TRUE(writer.ok()) << writer.error().message;
   EXPECT_EQ(writer->last_record(), 0u);
   EXPECT_EQ(*writer->Append(run::StateChange{run::State::kRunning, ""}), 1u);
-  clock_.now_us -= 7;  // the clock jumps back: times do, numbers do not
+  clock_.now_us -= 7;  // the clock goes back; so do times, but not numbers
   EXPECT_EQ(*writer->AppendOutput(run::Stream::kStderr, "oops\n"), 2u);
   EXPECT_EQ(*writer->Append(run::Output{run::Stream::kStdout, "x"}), 3u);
   EXPECT_EQ(*writer->AppendOutput(run::Stream::kStdout, ""), 3u) << "no bytes, no record";
@@ -199,7 +199,7 @@ TEST_F(WriterTest, AHoleInTheMiddleStaysWhereItIs) {
   EXPECT_EQ(holes, segment.starts[3] - segment.starts[2]);
 }
 
-// What a disk that forgets unsynced bytes can leave: any length from the synced size on.
+// A disk that forgets unsynced bytes can leave any length from the synced size on.
 TEST_F(WriterTest, WhatWasSyncedSurvivesAnyCutBehindIt) {
   uint64_t synced_size = 0;
   {

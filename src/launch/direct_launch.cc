@@ -12,7 +12,7 @@
 namespace tenon::launch {
 namespace {
 
-// Starting is a matter of milliseconds; a disk under load may hold the first record back for long.
+// A start takes milliseconds, but a disk under load may delay the first record for long.
 constexpr int kStartTimeoutMs = 120'000;
 // Cancel and recover may have to end processes and collect gigabytes of outputs first.
 constexpr int kNoTimeout = 0;

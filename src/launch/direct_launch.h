@@ -9,7 +9,7 @@
 
 namespace tenon::launch {
 
-// Starts the runner as a plain command on a host; it detaches by itself (docs/runner.md).
+// Starts the runner as a plain command on a host. The runner detaches by itself (docs/runner.md).
 class DirectLaunch : public Launch {
  public:
   // `calls` must outlive this object.
@@ -22,7 +22,8 @@ class DirectLaunch : public Launch {
                                  const run::LaunchHandle& handle) override;
 
  private:
-  // `start`, which a host without our disk carries out once it has the tree.
+  // Sends `start`. A host that does not share our disk gets the tree first and then carries out
+  // `start`.
   Result<json::Object> AskStart(const StartRequest& request, json::Object object);
 
   RunnerCalls& calls_;

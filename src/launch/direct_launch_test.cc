@@ -33,7 +33,7 @@ StartRequest MakeRequest() {
   return request;
 }
 
-// A host whose runner prints what it is told to.
+// A host whose runner prints what the test sets.
 class ScriptedRunner : public testing::Test {
  protected:
   ScriptedRunner() : hash_(Sha256Of(bytes_).Hex()) {
@@ -155,7 +155,7 @@ TEST_F(ScriptedRunner, CancelSendsItsGraceOnlyWhenThereIsOne) {
   EXPECT_FALSE(without->get_object().contains("grace_us"));
 }
 
-// A host that changes what it is given to keep.
+// A host that changes the files it is given.
 class LyingHost : public transport::FakeHost {
  public:
   Status PutFile(const std::string& path, std::string_view bytes, mode_t mode) override {
@@ -218,7 +218,7 @@ TEST_F(RealRunner, StartRecoverAndCancelAgreeAboutOneRun) {
   EXPECT_GT(started->runner.process.pid, 0);
   EXPECT_EQ(started->runner.process.boot_id, BootId());
   EXPECT_EQ(started->runner.protocol, 1);
-  // Its tree is in no store, so it ends by itself.
+  // No store has its tree, so the run ends by itself.
   run::State state = run::State::kStarting;
   for (int i = 0; i < 5000 && !run::IsFinal(state); ++i) {
     auto found = launch.Recover(request.spec.id, {});

@@ -13,9 +13,9 @@
 
 namespace tenon::launch {
 
-// A launch made of data, for tests of what stands above it. A started run is Running until it is
-// canceled, finished with SetState, or its runner is said to be gone. Writes no journal; a test
-// that wants one gives `on_start`.
+// A launch in memory, for tests of the code above it. A started run is Running until a test cancels
+// it, calls SetState() or calls KillRunner(). Writes no journal; a test that wants one sets
+// `on_start`.
 class FakeLaunch : public Launch {
  public:
   Result<Started> Start(const StartRequest& request) override;
@@ -24,19 +24,19 @@ class FakeLaunch : public Launch {
   Result<run::Recovered> Recover(const std::string& run_id,
                                  const run::LaunchHandle& handle) override;
 
-  // The next call of any kind fails with this and changes nothing.
+  // The next call of any kind fails with this error and changes nothing.
   void FailNext(Error error) { next_error_ = std::move(error); }
   void SetState(const std::string& run_id, run::State state) { runs_[run_id].state = state; }
-  // Its runner was killed: Recover() finds it Failed.
+  // The runner of the run was killed: Recover() finds the run Failed.
   void KillRunner(const std::string& run_id) { runs_[run_id].runner_gone = true; }
 
   std::function<Status(const StartRequest&)> on_start;
-  std::vector<StartRequest> starts;  // those that started something
+  std::vector<StartRequest> starts;  // requests that started something
   std::vector<run::CancelRequest> cancels;
 
-  // The error that the next call is to fail with, if there is one. Taken by asking.
+  // Returns the error of FailNext(), if any, and forgets it.
   std::optional<Error> TakeError();
-  // nullopt: no such run was started here.
+  // Returns nullopt when this launch has started no such run.
   std::optional<run::State> StateOf(const std::string& run_id) const;
 
  private:
@@ -50,7 +50,8 @@ class FakeLaunch : public Launch {
   std::optional<Error> next_error_;
 };
 
-// The services of the host whose runs a FakeLaunch has. Its FailNext() counts here too.
+// The services of a host in memory, for the runs of a FakeLaunch. FailNext() of the launch applies
+// to them too.
 class FakeServices : public HostServices {
  public:
   explicit FakeServices(FakeLaunch& launch) : launch_(launch) {}
@@ -67,11 +68,11 @@ class FakeServices : public HostServices {
   Result<std::vector<std::string>> PortCommand(const std::string& run_id, int port) override;
 
   std::vector<run::EndLostRequest> lost;
-  std::vector<run::ListedEnvironment> environments;  // those in use are kept
-  std::map<std::string, std::string> containers;     // name → run; gone with the run's end
+  std::vector<run::ListedEnvironment> environments;  // Environments() keeps those in use
+  std::map<std::string, std::string> containers;     // name → run id; swept after the run's end
   std::vector<run::SweepRequest> sweeps;
   json::Object facts;        // what Probe() answers
-  run::HostedAnswer hosted;  // what Hosted() answers, but for what was removed
+  run::HostedAnswer hosted;  // what Hosted() answers, without the runs that were removed
   std::vector<run::HostedRequest> hosted_requests;
   std::optional<run::WatchIdleRequest> watcher;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every Launch promises, as tests.
+// The promises of every Launch, as tests.
 #ifndef TENON_LAUNCH_LAUNCH_CONTRACT_H_
 #define TENON_LAUNCH_LAUNCH_CONTRACT_H_
 
@@ -17,16 +17,16 @@
 
 namespace tenon::launch {
 
-// A launch, and what it acts on.
+// A launch and the world that it acts on.
 class LaunchWorld {
  public:
   virtual ~LaunchWorld() = default;
   virtual Launch& launch() = 0;
-  // To start a run that goes on until something ends it.
+  // Returns a request for a run that goes on until something ends it.
   virtual StartRequest Request() = 0;
-  // Whoever runs the run is gone without a word.
+  // The runner of the run disappears and records nothing.
   virtual void Vanish(const std::string& run_id) = 0;
-  // Called while an end is waited for: what is made of data does now what it was asked to.
+  // Called while a test waits for an end. A fake ends the run here if it was asked to.
   virtual void GoOn(const std::string& /*run_id*/) {}
 };
 
@@ -42,7 +42,7 @@ class LaunchContract : public testing::TestWithParam<LaunchParam> {
     EXPECT_TRUE(started.ok()) << (started.ok() ? "" : started.error().message);
     return started.ok() ? *started : Started();
   }
-  // Asks until the run is over, for at most 60 s.
+  // Calls Recover() until the run has ended, for at most 60 s.
   run::Recovered AwaitEnd(const run::LaunchHandle& handle) {
     const int64_t deadline = SystemClock().MonotonicUs() + 60'000'000;
     for (;;) {
@@ -97,7 +97,7 @@ TEST_P(LaunchContract, ACanceledRunEndsAndStaysAsItEnded) {
   EXPECT_EQ(AwaitEnd(started.handle).state, run::State::kCanceled);
   EXPECT_EQ(launch_.Cancel({id_, 0, "ann"}, started.handle).value(), run::State::kCanceled);
   EXPECT_FALSE(launch_.Recover(id_, started.handle)->recovered);
-  // Not even another start brings it back.
+  // Another start does not bring it back.
   MustStart();
   EXPECT_TRUE(run::IsFinal(launch_.Recover(id_, started.handle)->state));
 }

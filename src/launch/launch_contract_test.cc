@@ -44,7 +44,7 @@ class FakeWorld : public LaunchWorld {
   FakeLaunch launch_;
 };
 
-// As every run begins there: it waits.
+// In a batch system every run begins by waiting.
 class BatchWorld : public LaunchWorld {
  public:
   Launch& launch() override { return batch_; }
@@ -55,7 +55,7 @@ class BatchWorld : public LaunchWorld {
   TestBatch batch_;
 };
 
-// The runner that travels with us, on this machine.
+// The embedded runner, on this machine.
 class RealWorld : public LaunchWorld {
  public:
   RealWorld() {

@@ -26,8 +26,8 @@ std::string LastLine(std::string_view text) {
 
 constexpr const char* kCheckedSuffix = ".checked";
 
-// What tells that a file of this machine is the one it was: its inode and times, and the boot.
-// "": nothing does.
+// Identifies the content of a file of this machine without reading it: inode, size, times and boot
+// id. Returns "" when stat() fails.
 std::string IdentityOf(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return "";
@@ -38,8 +38,8 @@ std::string IdentityOf(const std::string& path) {
          time(info.st_mtim) + " " + time(info.st_ctim) + " " + BootId() + "\n";
 }
 
-// Whether the file's hash was found to be right before, and it has not changed since. To hash it
-// each time would cost a submit some milliseconds.
+// Whether the file's hash was found right before, and the file has not changed since. Hashing it on
+// every submit would cost some milliseconds.
 bool WasChecked(const std::string& path) {
   const auto noted = ReadFile(path + kCheckedSuffix, 4096);
   return noted.ok() && !noted->empty() && *noted == IdentityOf(path);
@@ -73,7 +73,8 @@ Result<std::string> RunnerCalls::EnsureRunner() {
   TENON_CHECK(!program_.bytes.empty() && program_.hash.size() >= kHashDigits);
   std::string path =
       JoinPath(home_, "bin/tenon-runner-" + std::string(program_.hash.substr(0, kHashDigits)));
-  // One byte back from "the last one, at most two" says that it is there and has our size.
+  // Asks for two bytes from the last one on. Exactly one byte means that the file exists and has
+  // the expected size.
   auto last = host_.ReadFrom(path, program_.bytes.size() - 1, 2);
   if (!last.ok() && last.error().kind != ErrorKind::kNotFound) return std::move(last).error();
   const bool has_size = last.ok() && last->size() == 1;

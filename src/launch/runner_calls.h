@@ -13,7 +13,8 @@
 
 namespace tenon::launch {
 
-// Asks the runner of a host (docs/runner.md), which is put there when it is first needed.
+// Sends requests to the runner of one host (docs/runner.md). Puts the runner on the host when it is
+// first needed.
 class RunnerCalls {
  public:
   // `home` is the Tenon home on the host. `host` must outlive this object.
@@ -22,15 +23,14 @@ class RunnerCalls {
   transport::Host& host() const { return host_; }
   const std::string& home() const { return home_; }
 
-  // The runner's path on the host, after making sure that it is there.
+  // Returns the runner's path on the host, after making sure that the runner is there.
   Result<std::string> EnsureRunner();
 
-  // What every request says, added to one.
+  // Adds to a request what every request says: the protocol and the home.
   void Address(json::Object* request) const;
-  // Runs one verb; the answer, or the Error it holds. `timeout_ms` 0: it may take as long as it
-  // takes.
+  // Runs one verb. Returns the answer, or the Error in the answer. `timeout_ms` 0: no limit.
   Result<json::Object> Ask(const char* verb, json::Object request, int timeout_ms);
-  // The same for described types. kCorrupt: the answer is not what it should be.
+  // Like Ask(), for described types. Fails with kCorrupt when the answer does not fit the type.
   template <Described Answer>
   Result<Answer> AskFor(const char* verb, json::Object request, int timeout_ms) {
     TENON_TRY(const json::Object told, Ask(verb, std::move(request), timeout_ms));
@@ -38,7 +38,7 @@ class RunnerCalls {
     if (!answer.ok()) return NotUnderstood(verb, answer.error());
     return answer;
   }
-  // The answer in what a runner printed.
+  // Returns the answer in the output of a runner, or the Error in it.
   Result<json::Object> AnswerOf(const Result<CaptureResult>& ran, const std::string& path,
                                 const char* verb) const;
 
@@ -49,10 +49,10 @@ class RunnerCalls {
   transport::Host& host_;
   std::string home_;
   RunnerProgram program_;
-  std::string runner_path_;  // empty: not made sure of yet
+  std::string runner_path_;  // empty until EnsureRunner() has succeeded
 };
 
-// A request about a run that says no more.
+// A request with the id of a run and nothing else.
 json::Object ForRun(const std::string& run_id);
 
 }  // namespace tenon::launch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a launch and the services of one host, which share its runner.
+// For tests: a launch and the services of one host, which share one RunnerCalls.
 #ifndef TENON_LAUNCH_RUNNER_OF_HOST_H_
 #define TENON_LAUNCH_RUNNER_OF_HOST_H_
 

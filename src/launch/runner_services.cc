@@ -7,9 +7,10 @@
 namespace tenon::launch {
 namespace {
 
-// Removing an image takes an engine its time, and so does adding up the sizes of millions of files.
+// An engine may take long to remove an image. Adding up the sizes of millions of files takes long,
+// too.
 constexpr int kNoTimeout = 0;
-// A login shell may take its ten seconds, an engine and a GPU tool theirs.
+// A login shell may take ten seconds; an engine and a GPU tool take their time, too.
 constexpr int kProbeTimeoutMs = 90'000;
 constexpr int kWatchTimeoutMs = 60'000;
 

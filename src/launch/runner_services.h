@@ -10,7 +10,7 @@
 
 namespace tenon::launch {
 
-// The services of a host by its runner's verbs.
+// The services of a host, carried out by the verbs of its runner.
 class RunnerServices : public HostServices {
  public:
   // `calls` must outlive this object.

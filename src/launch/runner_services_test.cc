@@ -13,7 +13,7 @@ namespace {
 class HostedRunner : public testing::Test {
  protected:
   HostedRunner() : hash_(Sha256Of(bytes_).Hex()) {}
-  // The runner answers with this; what it was asked is in Asked().
+  // Sets the answer of the runner. Asked() returns the request.
   void Answer(const std::string& json) {
     host_.SetProgram(
         "/far/bin/tenon-runner-" + hash_.substr(0, 16), [=](const transport::FakeHost::Call&) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch system made of data, for tests: runs wait for their turn, begin, and may vanish. Nobody
-// holds a lock for them; only the system knows whether one goes on.
+// A batch system in memory, for tests: runs wait in a queue, begin, and may vanish. No process
+// holds a lock for a run; only this object knows whether a run goes on.
 #ifndef TENON_LAUNCH_TEST_BATCH_H_
 #define TENON_LAUNCH_TEST_BATCH_H_
 
@@ -48,7 +48,7 @@ class TestBatch : public Launch {
     return found;
   }
 
-  // Its turn has come.
+  // Lets a waiting run begin.
   Status Begin(const std::string& run_id) {
     Job& job = jobs_.at(run_id);
     job.state = run::State::kRunning;
@@ -57,11 +57,12 @@ class TestBatch : public Launch {
   Status Finish(const std::string& run_id) { return End(jobs_.at(run_id), run::State::kCompleted); }
   void Vanish(const std::string& run_id) { jobs_.at(run_id).vanished = true; }
 
-  // Write the records of a run.
+  // Set by tests: `on_begin` and `on_end` write the records of a run, `on_asked` sees each
+  // Recover().
   std::function<Status(const run::RunSpec&)> on_begin;
   std::function<Status(const run::RunSpec&, run::State)> on_end;
   std::function<void(const std::string& run_id)> on_asked;
-  int asked = 0;  // how often Recover() was
+  int asked = 0;  // how often Recover() was called for a known run
 
  private:
   struct Job {

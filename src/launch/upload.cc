@@ -13,7 +13,7 @@
 namespace tenon::launch {
 namespace {
 
-// Contents that all together are no larger than this are sent without asking.
+// Contents of no more than this in all are sent without asking what the host lacks.
 constexpr uint64_t kAheadBytes = 256u << 10;
 // The host may have to look at every object of a large tree.
 constexpr int64_t kHaveUs = 600'000'000;
@@ -23,7 +23,7 @@ constexpr int kMostAsked = 8;
 struct Piece {
   Hash hash;
   uint64_t size = 0;
-  uint64_t offset = 0;  // the host has that much of it already
+  uint64_t offset = 0;  // bytes that the host has already
 };
 
 class Upload {
@@ -57,13 +57,14 @@ class Upload {
   }
 
  private:
-  // Our own store can't be read: not the host's doing, and nothing was started.
+  // Marks an error of our own store: the host did nothing wrong, and nothing was started.
   static Error NoteDamage(Error error) {
     const bool damage = error.kind == ErrorKind::kCorrupt || error.kind == ErrorKind::kNotFound;
     return damage ? run::UnreadableHere(std::move(error)) : std::move(error);
   }
 
-  // Everything the host cannot have, as far as that is little; else the tree without its contents.
+  // Returns everything that the host may lack, if that is little; else the tree without its
+  // contents.
   Result<std::vector<Piece>> First(const Hash& root) {
     const Hash base = Hash::FromHex(tree_.base).value_or(Hash());
     std::vector<Piece> nodes, contents;
@@ -78,7 +79,7 @@ class Upload {
     return nodes;
   }
 
-  // What the host says it lacks.
+  // Returns what the host says it lacks.
   Result<std::vector<Piece>> Lacking(const Hash& root, const Frame& have) {
     const size_t width = Hash().bytes.size();
     TENON_EXPECT_PEER(have.body.size() % width == 0, "the host's list of objects is cut off");
@@ -92,7 +93,7 @@ class Upload {
       }
       auto known = sizes_.find(piece.hash);
       TENON_EXPECT_PEER(known != sizes_.end(), "the host asks for an object that is not ours");
-      // A part may be lost on the way, or by a full disk; not time and again.
+      // A part may be lost on the way, or because of a full disk, but not again and again.
       TENON_EXPECT_PEER(++asked_[piece.hash] <= kMostAsked,
                         "the host asks for one object again and again");
       piece.size = known->second;
@@ -104,7 +105,8 @@ class Upload {
       total_ += piece.size - piece.offset;
       pieces.push_back(piece);
     }
-    // It says what it lacks until it lacks nothing; the same answer twice is none.
+    // The host says what it lacks until it lacks nothing. The same list twice means that sending
+    // did not help.
     if (pieces.empty() || have.body == last_lack_) {
       return Unavailable("the host still lacks parts of the project after they were sent")
           .WithHint("is its disk full?");
@@ -113,7 +115,7 @@ class Upload {
     return pieces;
   }
 
-  // The host has lost objects of the tree it once had whole.
+  // For a host that has lost objects of a tree that it once had in full.
   Status LearnAllSizes(const Hash& root) {
     return snapshot::VisitNew(*tree_.store, root, Hash(), [&](const snapshot::Needed& one) {
       sizes_[one.hash] = one.size;
@@ -142,7 +144,7 @@ class Upload {
   const std::string& home_;
   const TreeToSend& tree_;
   std::unordered_map<Hash, uint64_t> sizes_;
-  std::unordered_map<Hash, int> asked_;  // how often the host has asked for it
+  std::unordered_map<Hash, int> asked_;  // how often the host has asked for each object
   std::string last_lack_;
   uint64_t done_ = 0, total_ = 0;
 };

@@ -15,23 +15,24 @@
 
 namespace tenon::launch {
 
-// A tree that a host is to have.
+// A tree that a host needs.
 struct TreeToSend {
-  const snapshot::ObjectStore* store = nullptr;  // that has it; nullptr: the host has it already
+  const snapshot::ObjectStore* store = nullptr;  // that has the tree; nullptr: the host has it
   std::string root;                              // hex
-  std::string base;  // hex: a tree the host was known to have whole; "" = none
-  // Begins a stream (transport::FrameLink); sent behind `last`, to be carried out when that went
-  // well; empty: nothing. The stream is left to the caller.
+  std::string base;  // hex: a tree that the host is known to have in full; "" = none
+  // A request that begins a stream (transport::FrameLink), sent after `last`; empty: none. With
+  // "if_ok" the host carries it out only if `last` succeeded. The caller reads and ends the stream.
   json::Object ahead;
-  // Bytes of contents so far and in all. Called often.
+  // Called often, with the bytes of contents that were sent so far and those to send in all.
   std::function<void(uint64_t done, uint64_t total)> on_progress;
 };
 
-// Makes sure that the host has the whole tree in <home>/objects and has it carry out `last`, a
-// request, in the same breath. One turn when the host lacks little or nothing, two when it has to
-// say what it lacks. After a lost link (kUnavailable) a repeat goes on with what is still lacking;
-// whether `last` was carried out is then not known. When the host itself says no (Error::answered)
-// it was not. Returns the answer to `last`.
+// Makes sure that the host has the whole tree in <home>/objects, then has the host carry out the
+// request `last`. Takes one round trip when the host lacks little or nothing, two when the host has
+// to say what it lacks. Returns the answer to `last`. After a lost link (kUnavailable) it is not
+// known whether `last` was carried out; a repeat sends only what is still missing. If the host
+// itself refused (Error::answered), `last` was not carried out. An Error about our own store is
+// marked (run::IsUnreadableHere); then nothing was started.
 Result<Frame> SendTree(transport::FrameLink& link, const std::string& home, const TreeToSend& tree,
                        json::Object last, std::string_view last_body);
 

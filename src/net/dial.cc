@@ -42,7 +42,8 @@ Result<UniqueFd> DialUnix(const std::string& path, int timeout_ms) {
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid()) return FromErrno("making a socket", errno);
   const int64_t deadline_us = SystemClock().MonotonicUs() + int64_t{timeout_ms} * 1000;
-  // A full backlog is EAGAIN, and poll(2) does not tell when it empties.
+  // When the backlog is full, connect(2) fails with EAGAIN. poll(2) does not tell when it empties,
+  // so we try again and again.
   for (int wait_ms = 1;; wait_ms = std::min(wait_ms * 2, 50)) {
     if (::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) break;
     if (errno == EISCONN) break;

@@ -27,7 +27,7 @@ bool SameWord(std::string_view a, std::string_view b) {
                                             [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-// Beast knows the grammar; what it finds is kept here.
+// Beast parses; this class keeps what Beast finds.
 class Parser final : public http::basic_parser<false> {
  public:
   explicit Parser(bool without_body) {
@@ -36,10 +36,11 @@ class Parser final : public http::basic_parser<false> {
     skip(without_body);
   }
   HttpResponse head;
-  std::string body;  // taken apart and not handed out yet
+  std::string body;  // parsed and not handed out yet
 
-  // Whether put() may be given `size` bytes. Beast 1.81 has an assertion against fewer than 5 bytes
-  // at the head of a last chunk (mended in its pull request 2861); a chunk with its frame has more.
+  // Whether put() may be given `size` bytes. Beast 1.81 asserts that it gets at least 5 bytes at
+  // the head of the last chunk (fixed in its pull request 2861); any other chunk with its frame has
+  // more.
   bool CanTake(size_t size) const {
     return size >= (is_header_done() && chunked() && chunk_left_ == 0 ? 5u : 1u);
   }
@@ -48,7 +49,7 @@ class Parser final : public http::basic_parser<false> {
   void on_request_impl(http::verb, string_view, string_view, int, error_code&) override {}
   void on_response_impl(int code, string_view, int, error_code&) override { head.status = code; }
   void on_field_impl(http::field, string_view name, string_view value, error_code&) override {
-    // What follows a chunked body is no part of the head.
+    // Fields behind a chunked body are not part of the head.
     if (!is_header_done()) head.headers.emplace_back(std::string(name), std::string(value));
   }
   void on_header_impl(error_code&) override {}
@@ -70,7 +71,7 @@ class Parser final : public http::basic_parser<false> {
   uint64_t chunk_left_ = 0;
 };
 
-// Waits for `events`; returns what came.
+// Waits for `events` and returns those that came.
 Result<short> WaitFor(int fd, short events, int timeout_ms) {
   pollfd item{fd, events, 0};
   for (;;) {
@@ -131,7 +132,7 @@ struct HttpExchange::State {
   int idle_timeout_ms = 0;
   bool without_body = false;
   std::unique_ptr<Parser> parser;
-  std::string unparsed;  // never holds anything that the parser could take, once the head is there
+  std::string unparsed;  // while the body is read, holds only what the parser can't take yet
   bool ended = false;    // nothing more will come
 
   Result<bool> SendBytes(std::string_view bytes);
@@ -140,8 +141,7 @@ struct HttpExchange::State {
   Status Parse();
 };
 
-// False when the peer has answered already or takes no more: the answer tells what it has against
-// the rest.
+// Returns false when the peer has answered already or takes no more. Its answer then says why.
 Result<bool> HttpExchange::State::SendBytes(std::string_view bytes) {
   while (!bytes.empty()) {
     TENON_TRY(const short events, WaitFor(fd.get(), POLLIN | POLLOUT, idle_timeout_ms));
@@ -170,7 +170,7 @@ Status HttpExchange::State::SendBody(HttpRequest& request) {
   }
 }
 
-// One read; false when nothing is there yet.
+// Reads once. Returns false when nothing has come yet; true at the end, too, which sets `ended`.
 Result<bool> HttpExchange::State::Receive() {
   const size_t before = unparsed.size();
   unparsed.resize(before + kReadSize);
@@ -187,7 +187,7 @@ Result<bool> HttpExchange::State::Receive() {
   return true;
 }
 
-// Gives the parser all that it can take: the head and no more, or any piece of the body.
+// Gives the parser all that it can take: the head and nothing behind it, or any piece of the body.
 Status HttpExchange::State::Parse() {
   try {
     error_code error;
@@ -209,7 +209,7 @@ Status HttpExchange::State::Parse() {
                              ? "the connection was cut in the head of the answer"
                              : "the connection was closed without an answer");
     }
-    // The rest of the body may be in hand while the caller has asked for the head only.
+    // The caller has asked for the head only; the rest of the body may be in `unparsed`.
     if (!unparsed.empty() && parser->eager() == false) return {};
     parser->put_eof(error);
     if (error) return Unavailable("the connection was cut in the middle of the answer");
@@ -243,7 +243,7 @@ Result<std::optional<HttpResponse>> HttpExchange::TryReadHead() {
     if (state_->parser->is_header_done()) {
       const int status = state_->parser->head.status;
       if (status >= 200 || status == 101) return std::optional(state_->parser->head);
-      state_->parser = std::make_unique<Parser>(state_->without_body);  // "100 Continue" and such
+      state_->parser = std::make_unique<Parser>(state_->without_body);  // skips "100 Continue"
       continue;
     }
     TENON_TRY(const bool came, state_->Receive());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/1.1 over a connected byte stream, one request per connection. No names are looked up and no
-// Tenon word is known here.
+// HTTP/1.1 over a connected byte stream, one request per connection. This folder looks up no host
+// names and knows nothing of Tenon's own words.
 #ifndef TENON_NET_HTTP_CLIENT_H_
 #define TENON_NET_HTTP_CLIENT_H_
 
@@ -18,7 +18,9 @@
 
 namespace tenon::net {
 
-// kNotFound: no socket there; kDenied: not for us; kUnavailable: nobody listens, or the deadline.
+// Connects to the Unix socket `path`. `timeout_ms` 0: waits for ever. The connection blocks.
+// kNotFound: no such socket; kDenied: we may not use it; kUnavailable: nobody listens, or the time
+// was up; kInvalid: not a stream socket, or `path` is too long for one.
 Result<UniqueFd> DialUnix(const std::string& path, int timeout_ms);
 
 struct HttpRequest {
@@ -26,7 +28,8 @@ struct HttpRequest {
   std::string target = {};  // "/v1.41/info?x=y", already escaped
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::string body = {};
-  // Instead of `body`: pieces until an empty one; sent chunked.
+  // Used instead of `body` when set: called for one piece after the other until it returns an empty
+  // one. The pieces are sent chunked. Its Error ends Send().
   std::function<Result<std::string>()> body_source = {};
   bool upgrade = false;  // asks for a raw stream ("Upgrade: tcp")
 };
@@ -34,14 +37,15 @@ struct HttpRequest {
 struct HttpResponse {
   int status = 0;
   std::vector<std::pair<std::string, std::string>> headers;
-  std::string_view Header(std::string_view name) const;  // without regard to case; "" = absent
+  std::string_view Header(std::string_view name) const;  // ignores case; "" = absent
 };
 
-// A request that has been sent. The answer is read as the caller asks for it.
+// A request that has been sent. The answer is read when the caller asks for it.
 class HttpExchange {
  public:
-  // Sends the request; every wait on the connection is at most `idle_timeout_ms` (0: for ever). A
-  // peer that answers before it has everything is not sent the rest. kUnavailable here and below:
+  // Sends the request. Every wait on the connection lasts at most `idle_timeout_ms` (0: for ever).
+  // If the peer answers before it has the whole request, the rest is not sent. kInvalid: the
+  // request has blanks or control characters where HTTP allows none. Here and below, kUnavailable:
   // the connection broke or the time was up; kCorrupt: the answer is not HTTP.
   static Result<HttpExchange> Send(UniqueFd connection, const std::string& host,
                                    HttpRequest request, int idle_timeout_ms);
@@ -49,20 +53,21 @@ class HttpExchange {
   HttpExchange& operator=(HttpExchange&&) noexcept;
   ~HttpExchange();
 
-  // Reads the head of the answer.
+  // Reads the head of the answer, of 64 KiB at most.
   Result<HttpResponse> ReadHead();
-  // The next piece of the body as it comes; empty at its end. Limits: a head of 64 KiB.
+  // The next piece of the body as it comes; empty at the end of the body. Needs the head to be
+  // read.
   Result<std::string> ReadSome();
-  // The same without waiting: nullopt when it has not come yet. The connection stays readable only
-  // when there is more to take.
+  // ReadHead() and ReadSome() without waiting; nullopt: it has not come yet. After a nullopt the
+  // connection becomes readable only when there is more to take.
   Result<std::optional<HttpResponse>> TryReadHead();
   Result<std::optional<std::string>> TryReadSome();
-  // The rest of the body, at most `limit` bytes of it (more is kInvalid).
+  // The rest of the body. Fails with kInvalid when it is longer than `limit` bytes.
   Result<std::string> ReadAll(size_t limit);
-  // After a head that says 101 (or 200 to a request for an upgrade): the connection, which blocks,
-  // and what was read beyond the head.
+  // Takes the connection out of the exchange, with the bytes read beyond the head. For a head that
+  // says 101, or 200 to a request for an upgrade.
   std::pair<UniqueFd, std::string> Release();
-  // For polling; readable when there is something of the answer.
+  // For polling: readable when more of the answer has come. The exchange keeps owning it.
   int fd() const;
   void SetIdleTimeout(int timeout_ms);
 
@@ -72,7 +77,7 @@ class HttpExchange {
   std::unique_ptr<State> state_;
 };
 
-// "a b" → "a%20b", for a part of a path or a query.
+// "a b" → "a%20b", for a part of a path or of a query.
 std::string EscapeUrl(std::string_view text);
 
 }  // namespace tenon::net

@@ -41,7 +41,7 @@ std::string ReadToEnd(int fd) {
   return text;
 }
 
-// The other end of a connection, on a thread of its own; closed when the function returns.
+// The other end of a connection, on a thread of its own. It is closed when the function returns.
 class Peer {
  public:
   explicit Peer(std::function<void(int)> act) {
@@ -61,7 +61,7 @@ class Peer {
   std::thread thread_;
 };
 
-// Reads the request's head, then says `answer` in pieces of `size`.
+// Reads the request's head, then sends `answer` in pieces of `size`.
 std::function<void(int)> Answers(std::string answer, size_t size = std::string::npos) {
   return [answer, size](int fd) {
     ReadHeadOf(fd);
@@ -261,7 +261,8 @@ TEST(HttpClientTest, AnAnswerBeforeTheBodyIsThroughIsRead) {
       ReadHeadOf(fd);
       Say(fd, "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnone");
       if (!closes) {
-        // Does not read, as a server that has seen enough; the peer's end is noticed all the same.
+        // Does not read, like a server that has seen enough, but still notices that the client
+        // ends.
         pollfd item{fd, 0, 0};
         ::poll(&item, 1, -1);
       }

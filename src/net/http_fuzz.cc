@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a server's answer: an answer or an error, and the same one however it is cut.
+// Takes any bytes as a server's answer. They must give an answer or an Error, and the same one
+// however the bytes are cut.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-// The answer fits into the socket, so nobody has to read at the same time.
+// Small enough for the socket's buffer, so nobody has to read while it is written.
 constexpr size_t kMost = 32 << 10;
 
 Outcome Take(std::string_view answer, size_t piece) {
@@ -59,7 +60,7 @@ Outcome Take(std::string_view answer, size_t piece) {
     }
   }
   TENON_CHECK(failed || outcome.whole);
-  // How much of an answer is seen before it turns out to be none depends on the pieces.
+  // How much of a bad answer is read before it fails depends on the pieces.
   return failed ? Outcome{} : outcome;
 }
 

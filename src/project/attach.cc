@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view kShare = "~/.azureml/share/";
 
-// Sorted by key, as they are written.
+// Sorted by key, because files are written in this order.
 using Lines = std::map<std::string, yaml::NewValue>;
 
 std::string ToFile(const Lines& lines) {
@@ -83,7 +83,7 @@ std::string ComputeFile(const AttachRequest& request, const TargetType& type) {
   return bytes.insert(at, list);
 }
 
-// `target` may need quotes. `prepare`: the environment is made as part of the run.
+// `target` is quoted if YAML needs it. `prepare`: the value of PrepareEnvironment.
 std::string RunConfigurationBytes(const std::string& target, const std::string& framework,
                                   bool prepare) {
   const std::string bytes =
@@ -108,7 +108,7 @@ std::string RunConfigurationBytes(const std::string& target, const std::string& 
   return std::move(named).value();
 }
 
-// The names of the documentation and of mid-2017 become those that attach wrote.
+// Accepts the names of the documentation and of mid-2017 as well as those that attach writes.
 Result<const TargetType*> TypeFor(const std::string& said) {
   const std::string name = said == "docker"           ? "localdocker"
                            : said == "virtualmachine" ? "remotedocker"
@@ -130,7 +130,8 @@ Result<std::string> FrameworkFor(const std::string& asked, bool python) {
   return Invalid("--framework: expected Python or PySpark, found `" + ForTerminal(asked) + "`");
 }
 
-// The bytes there now; kInvalid when there are some and `force` does not allow to lose them.
+// The present bytes of the file, nullopt when there is none. kInvalid when it exists and `force` is
+// not set.
 Result<std::optional<std::string>> Present(const Project& project, const std::string& file,
                                            bool force) {
   const std::string path = JoinPath(project.root, file);
@@ -143,7 +144,7 @@ Result<std::optional<std::string>> Present(const Project& project, const std::st
   return std::optional<std::string>(std::move(bytes));
 }
 
-// One line of text; `what` is the option.
+// kInvalid unless `text` is one line of text; `what` is the option.
 Status CheckText(const char* what, const std::string& text) {
   if (IsUtf8(text) && ForTerminal(text) == text && text.find('\n') == std::string::npos) return {};
   return Invalid(std::string(what) + ": the value is not one line of text");
@@ -163,7 +164,7 @@ bool IsFarType(const std::string& type) {
 
 namespace {
 
-// Told before anything is done on a machine, not after.
+// Checked before anything is done on a machine, so that writing does not fail afterwards.
 Status CheckMayWrite(const Project& project) {
   const std::string folder = JoinPath(project.root, kConfigFolder);
   const bool there = Exists(folder);
@@ -212,7 +213,7 @@ Result<Attached> CheckAttach(const Project& project, const AttachRequest& reques
 Result<Attached> Attach(const Project& project, const AttachRequest& request) {
   TENON_TRY(Attached out, CheckAttach(project, request));
   TENON_TRY(const TargetType* type, TypeFor(request.type));
-  // After these two nothing but a failing disk can come between.
+  // Both files are checked before the first one is written; only the disk can fail after that.
   TENON_TRY(const auto old_compute, Present(project, out.files[0], request.force));
   TENON_TRY(const auto old_runconfig, Present(project, out.files[1], request.force));
   TENON_TRY_VOID(WriteConfigFile(project, out.files[0], old_compute, ComputeFile(request, *type)));
@@ -220,7 +221,7 @@ Result<Attached> Attach(const Project& project, const AttachRequest& request) {
       project, out.files[1], old_runconfig,
       RunConfigurationBytes(request.name, out.framework, type->host == HostKind::kSsh));
   if (!second.ok()) {
-    // Best effort: the disk that refused the second file may refuse this too.
+    // This may fail too, because the disk has just refused the second file.
     const std::string path = JoinPath(project.root, out.files[0]);
     const Status undone =
         old_compute ? WriteFileAtomically(path, *old_compute, 0644, Durability::kPowerLoss)

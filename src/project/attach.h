@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// New targets and run configurations, in the form the Workbench wrote in 2018: keys in alphabetical
-// order, plain values, list items not indented.
+// Writes new targets and run configurations in the form that the Workbench wrote in 2018: keys in
+// alphabetical order, plain values, list items not indented.
 #ifndef TENON_PROJECT_ATTACH_H_
 #define TENON_PROJECT_ATTACH_H_
 
@@ -14,43 +14,47 @@
 
 namespace tenon::project {
 
-// The image for a container where none is named.
+// The image of a container target that names none.
 inline constexpr std::string_view kDefaultImage = "ubuntu:22.04";
 
 struct AttachRequest {
-  std::string type;  // as the user says it: docker, localdocker, local, remotedocker, …
+  std::string type;  // as the user typed it: docker, localdocker, local, remotedocker, …
   std::string name;
   std::string address;
   std::string username;
-  std::string python;     // pythonLocation; "" = the usual one of the type
-  std::string framework;  // "" = Python here, PySpark elsewhere, as the Workbench had it
-  bool force = false;     // overwrite files of that name
-  int64_t port = 0;       // 0: not said
-  std::string password_reference = {};  // what `password:` says; "" = no such line
+  std::string python;     // pythonLocation; "": the default of the type
+  std::string framework;  // "": Python on this machine, PySpark elsewhere, as the Workbench did
+  bool force = false;     // overwrite files of these names
+  int64_t port = 0;       // 0: not given
+  std::string password_reference = {};  // value of `password:`; "": no such line
   std::vector<std::string> setup = {};  // shell lines
-  std::string shared_directory = {};    // nativeSharedDirectory; "" = the usual one
+  std::string shared_directory = {};    // nativeSharedDirectory; "": the default
 };
 
 struct Attached {
-  std::string type;                // as written
-  std::string framework;           // as written
+  std::string type;                // as written to the file
+  std::string framework;           // as written to the file
   std::vector<std::string> files;  // relative to the root: .compute, .runconfig
 };
 
-// What Attach would write, with the same errors; nothing is written.
+// Does all checks of Attach, with the same errors, and returns what it would return. Writes
+// nothing.
 Result<Attached> CheckAttach(const Project& project, const AttachRequest& request);
 
-// Writes NAME.compute and NAME.runconfig, both or none; no secret is written. kInvalid: no such
-// type, no address where one is needed, a name that cannot be a file's, or files that are there.
+// Writes NAME.compute and NAME.runconfig, both or neither; if undoing the first fails too, the
+// error's hint says so. Never writes a secret. kInvalid: an unknown type, a missing address or user
+// name, a name that no file can have, or files that exist already (without `force`).
 Result<Attached> Attach(const Project& project, const AttachRequest& request);
 
-// "AzureMlSecret=<target>#<user>#<id>": names a secret of ours without being one.
+// "AzureMlSecret=<target>#<user>#<id>": the name of a secret in our store, not the secret itself.
 std::string PasswordReference(const std::string& target, const std::string& user,
                               const std::string& id);
-// Whether a machine is reached by SSH for a target of that type, as the user says it.
+// Whether targets of that type, as the user typed it, are reached by SSH.
 bool IsFarType(const std::string& type);
 
-// Writes NAME.runconfig for a target that is there. Returns the file.
+// Writes NAME.runconfig for an existing target and returns the file. `framework` "": Python, or
+// PySpark for a Spark cluster. kNotFound: no such target. kInvalid: the file exists already
+// (without `force`).
 Result<std::string> CreateRunConfiguration(const Project& project, const std::string& name,
                                            const std::string& target, const std::string& framework,
                                            bool force);

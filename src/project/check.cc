@@ -23,7 +23,7 @@ namespace {
 
 using Level = Finding::Level;
 
-// Takes "12:" from the front.
+// Removes "12:" from the front of `text`. False when it does not begin like that.
 bool TakeNumber(std::string_view* text, int* out) {
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), *out);
   const auto length = static_cast<size_t>(end - text->data());
@@ -32,7 +32,7 @@ bool TakeNumber(std::string_view* text, int* out) {
   return true;
 }
 
-// Messages of readers begin "file:line:column: ", "file:line: " or "file: ".
+// The readers' messages begin with "file:line:column: ", "file:line: " or "file: ".
 Finding FromMessage(Level level, const std::string& file, std::string_view message,
                     std::string hint) {
   Finding out{level, file, 0, 0, std::string(message), std::move(hint)};
@@ -71,7 +71,7 @@ class Checker {
   void CheckLimits(const Target& target, const TargetType& type);
   void CheckFar(const Target& target, const TargetType& type);
   void CheckRunConfiguration(const std::string& name);
-  // Whether runs there need the packages of the configuration.
+  // Whether runs on its target need the packages that the configuration names.
   bool CheckTargetOf(const RunConfiguration& configuration);
   void CheckScript(const RunConfiguration& configuration);
   void CheckDependencyFile(const Setting<std::string>& path, const std::string& by, bool used,
@@ -85,10 +85,10 @@ class Checker {
     bool needed = false;  // by a run configuration, as far as can be told
     bool conda = false;
   };
-  std::map<std::string, Use> dependency_files_;  // each looked at once, at the end
+  std::map<std::string, Use> dependency_files_;  // each is checked once, at the end
 };
 
-// What only a container can be given.
+// Keys that only have an effect on containers.
 void Checker::CheckLimits(const Target& target, const TargetType& type) {
   const auto look = [&](const char* key, const auto& setting) {
     if (!setting.given()) return;
@@ -105,7 +105,7 @@ void Checker::CheckLimits(const Target& target, const TargetType& type) {
   look("network", target.network);
 }
 
-// What only another machine has.
+// Keys that only have an effect on other machines.
 void Checker::CheckFar(const Target& target, const TargetType& type) {
   const auto look = [&](const char* key, const auto& setting) {
     if (!setting.given()) return;
@@ -222,7 +222,7 @@ void Checker::CheckConda(const std::string& file, bool used) {
     out_.findings.push_back({level, file, found.line, found.column, found.text, found.hint});
   }
   if (packages.ok() || !used) return;
-  // What stops a run and was not said above: a wheel that is not there, a path of Windows.
+  // A problem that stops a run and has no finding yet: a missing wheel, a Windows path.
   const Finding stop =
       FromMessage(Level::kError, file, packages.error().message, packages.error().hint);
   const bool said = std::any_of(
@@ -242,7 +242,8 @@ void Checker::CheckDependencyFile(const Setting<std::string>& path, const std::s
   if (path.value.empty()) return;
   if (!Exists(JoinPath(project_.root, path.value))) {
     if (!path.given()) return;
-    // Every file of the time names the usual path; where nothing lies there, nothing is asked for.
+    // Every file of 2017 names the usual path. If no file is there, the environment has no
+    // packages.
     const bool usual =
         path.value.starts_with("aml_config/") &&
         path.value.ends_with(conda ? "/conda_dependencies.yml" : "/spark_dependencies.yml");

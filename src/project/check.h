@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole project judged without running anything: what stops a run, what is not what it seems,
-// what is worth knowing. No value of a password is ever in a finding.
+// Checks a whole project without running anything: errors that stop a run, settings without effect,
+// and notes worth knowing. A finding never contains the value of a password.
 #ifndef TENON_PROJECT_CHECK_H_
 #define TENON_PROJECT_CHECK_H_
 
@@ -16,7 +16,7 @@ namespace tenon::project {
 struct Finding {
   enum class Level {
     kError,    // this file, or a run that uses it, cannot work
-    kWarning,  // it works, but hardly as meant
+    kWarning,  // it works, but probably not as meant
     kNote,
   };
   Level level = Level::kNote;
@@ -31,13 +31,13 @@ std::string_view LevelName(Finding::Level level);  // "error", "warning", "note"
 struct Checked {
   std::string root;
   std::string name;
-  size_t files = 0;               // that were looked at
+  size_t files = 0;               // number of files looked at
   std::vector<Finding> findings;  // by file, then by line
   size_t Count(Finding::Level level) const;
 };
 
-// Each file on its own, so that a broken one hides nothing in the others. The error is only for a
-// folder that is not there.
+// Checks each file on its own, so that a broken file does not hide findings in the others. Fails
+// only when the project's folder cannot be found.
 Result<Checked> CheckProject(const std::string& cwd, const std::optional<std::string>& project_dir);
 
 }  // namespace tenon::project

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every target, run configuration and project.json of the projects that people still have: which
-// load, which are refused, and why. The table goes to the test's output.
+// Reads every target, run configuration and project.json of the corpus (real projects of 2017):
+// which load, which are refused, and why. Prints the table to the test's output.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ void FindProjects(const std::string& folder, std::vector<std::string>* out) {
 struct Table {
   size_t loaded = 0;
   std::map<std::string, std::string> refused;     // file → "line:column: why"
-  std::map<std::string, std::string> unfinished;  // loads, cannot be used as it is
+  std::map<std::string, std::string> unfinished;  // loads, but cannot be used as it is
   std::string text;
 
   void Loaded(const std::string& file, const std::string& remark) {
@@ -128,7 +128,7 @@ TEST(ProjectCorpus, EveryFileLoadsOrIsRefusedAsItMust) {
       "SpaceRangerWes__deep_learning_with_azure_ml_services/aml_config/remotevm.compute"));
 }
 
-// Clear text gets a notice and is shown nowhere; everything else about passwords is silent.
+// A clear-text password gets a finding that does not show it. Other forms get none.
 TEST(ProjectCorpus, NoFindingShowsAPassword) {
   const char* given = std::getenv("TENON_CORPUS");
   const std::string corpus = given != nullptr ? given : SourcePath("../shared/corpus");

@@ -16,22 +16,22 @@ struct NewFile {
   bool executable = false;
 };
 
-// Writes files into a folder. One that is not there appears whole or not at all; one that is there
-// must be empty unless `force`, and then files of the same names are replaced, others left alone.
-// Returns the paths, sorted.
+// Writes files into a folder and returns their paths, sorted. A new folder appears whole or not at
+// all. An existing folder must be empty (else kInvalid), unless `force` is set: then files of the
+// same names are replaced and all others are left alone.
 Result<std::vector<std::string>> WriteNewFolder(const std::string& folder,
                                                 const std::vector<NewFile>& files, bool force);
 
-// Who the project belongs to, in the Workbench's words; empty parts are "local".
+// The owner of the project, in the Workbench's terms; an empty part is written as "local".
 struct Scope {
   std::string resource_group;
   std::string account;
   std::string workspace;
 };
-// The text of .azureml/project.json: one line, no line end.
+// The text of .azureml/project.json: one line without a line end.
 std::string ProjectJson(const std::string& id, const Scope& scope, const std::string& name);
 
-// kInvalid when this cannot be the name of a project and of its folder.
+// kInvalid when `name` cannot be the name of a project and of its folder.
 Status CheckProjectName(std::string_view name);
 
 }  // namespace tenon::project

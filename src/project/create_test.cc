@@ -41,7 +41,7 @@ TEST(Create, FolderThatIsInUseIsLeftAloneUnlessForced) {
 
 TEST(Create, FailureLeavesNoHalfFolder) {
   TempFolder temp;
-  // The second file needs a folder where the first one is a file.
+  // The second file needs a folder at the path of the first file.
   EXPECT_FALSE(WriteNewFolder(temp / "p", {{"a", "x"}, {"a/b", "x"}}, false).ok());
   EXPECT_TRUE(ListDir(temp.path())->empty());
 }

@@ -17,7 +17,7 @@ class Rows {
   void Add(std::string name, const Setting<bool>& setting) {
     rows.push_back({std::move(name), setting.value ? "true" : "false", setting.origin.Text()});
   }
-  // Only when it says something.
+  // Adds the row only when the setting is given or has a value.
   void AddGiven(std::string name, const Setting<std::string>& setting) {
     if (setting.given() || !setting.value.empty()) Add(std::move(name), setting);
   }

@@ -10,9 +10,9 @@ namespace tenon::project {
 // Where a setting's value came from.
 struct Origin {
   enum class Kind {
-    kDefault,  // nobody said anything
-    kBuiltIn,  // of a target or run configuration that needs no file
-    kOption,   // of the command line
+    kDefault,  // no file and no option sets it
+    kBuiltIn,  // from a target or run configuration that needs no file
+    kOption,   // from an option of the command line
     kFile,     // written in a file of the project
   };
   Kind kind = Kind::kDefault;
@@ -44,7 +44,7 @@ struct Origin {
   bool operator==(const Origin&) const = default;
 };
 
-// A value that remembers where it came from.
+// A value with the place it came from.
 template <typename T>
 struct Setting {
   T value{};

@@ -52,7 +52,7 @@ std::string NameOfFolder(const std::string& root) {
   return name.empty() ? "project" : name;
 }
 
-// The part behind `/<kind>/` in a Scope; "" when it is not there or would leave a folder.
+// The part after `/<kind>/` in a Scope; "" when it is missing or is `.` or `..`.
 std::string ScopePart(const std::vector<std::string>& parts, std::string_view kind) {
   for (size_t i = 0; i + 1 < parts.size(); ++i) {
     if (ToLower(parts[i]) != kind) continue;
@@ -87,7 +87,7 @@ Status ReadIdentity(Project* project) {
 
 std::string DerivedId(std::string_view path) {
   Hash hash = Sha256Of("tenon project " + std::string(path));
-  hash.bytes[6] = (hash.bytes[6] & 0x0F) | 0x80;  // version 8: made by a rule of one's own
+  hash.bytes[6] = (hash.bytes[6] & 0x0F) | 0x80;  // version 8: custom
   hash.bytes[8] = (hash.bytes[8] & 0x3F) | 0x80;
   const std::string hex = hash.Hex();
   return hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" +

@@ -197,7 +197,7 @@ Status TakePackages(bool only_look, Resolved* out) {
   return {};
 }
 
-// The line or option that decides that the run gets a GPU; "" when none does.
+// The line or option that asks for a GPU; "" when none does.
 std::string WhoAsksForGpu(const Resolved& resolved) {
   const auto said = [](const Origin& at, const std::string& words) {
     return (at.name.empty() ? "" : at.name + ":" + std::to_string(at.line) + ": ") + words;
@@ -319,7 +319,7 @@ run::RunSpec ToRunSpec(const Resolved& resolved) {
   spec.packages = resolved.packages;
   spec.setup = resolved.target.setup.value;
   if (spec.executor == run::ExecutorKind::kContainer) spec.container = ToContainerSpec(resolved);
-  // Nobody chose it: whoever makes the environment finds one that fits.
+  // If no setting names a Python, the runner finds one that fits.
   const bool any_python = resolved.managed_environment && !resolved.target.python_location.given();
   if (!any_python) spec.python = resolved.target.python_location.value;
   for (const auto& [name, setting] : resolved.environment) {

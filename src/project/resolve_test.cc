@@ -8,7 +8,7 @@ namespace {
 
 class ResolveTest : public TempProject {
  protected:
-  // The complaint about a .runconfig of this text, named `local`.
+  // The error for a .runconfig with this text, named `local`.
   std::string RunConfigurationComplaint(std::string_view bytes) {
     WriteLocal();
     Write("aml_config/local.runconfig", bytes);
@@ -21,8 +21,7 @@ class ResolveTest : public TempProject {
   }
 };
 
-// ---- Where each value comes from
-// -------------------------------------------------------------------
+// ---- Where each value comes from -------------------------------------------------------------
 
 TEST_F(ResolveTest, EverySettingRemembersItsOrigin) {
   Write(
@@ -148,8 +147,7 @@ TEST_F(ResolveTest, ExplainNamesTheLineOfEachValue) {
             "TrackedRun = true (aml_config/local.runconfig:5:13)\n");
 }
 
-// ---- What needs no file
-// ------------------------------------------------------------------------------
+// ---- What needs no file ----------------------------------------------------------------------
 
 TEST_F(ResolveTest, FolderWithoutConfigRunsPythonHereWithANotice) {
   Write("train.py", "");
@@ -184,8 +182,7 @@ TEST_F(ResolveTest, LocalAndDockerNeedNoComputeFile) {
   EXPECT_EQ(MustResolve(request).target.type.value, "localdocker");
 }
 
-// ---- Names
-// ------------------------------------------------------------------------------------------
+// ---- Names -----------------------------------------------------------------------------------
 
 TEST_F(ResolveTest, TargetGivenAsRunConfigurationNamesTheOnesThatUseIt) {
   WriteLocal();
@@ -252,8 +249,7 @@ TEST_F(ResolveTest, TargetWithoutFileNamesTheLineAndTheFile) {
             "there are: docker, docker-pyton, local");
 }
 
-// ---- Framework
-// ----------------------------------------------------------------------------------------
+// ---- Framework -------------------------------------------------------------------------------
 
 TEST_F(ResolveTest, MissingFrameworkIsPySparkAndSaysWhereTheLineGoes) {
   EXPECT_EQ(
@@ -301,8 +297,7 @@ TEST_F(ResolveTest, OtherSpellingsOfTheFramework) {
       "case count | write `Framework: Python`");
 }
 
-// ---- Mistakes in files
-// -------------------------------------------------------------------------------
+// ---- Mistakes in files -----------------------------------------------------------------------
 
 TEST_F(ResolveTest, SuccessorsFormatIsRecognised) {
   const std::string want =
@@ -432,8 +427,7 @@ TEST_F(ResolveTest, InvalidNamesOfVariablesInOptions) {
             "invalid: --env: `` cannot be the name of a variable | write `--env NAME=VALUE`");
 }
 
-// ---- Targets of other types
-// ----------------------------------------------------------------------------
+// ---- Targets of other types ------------------------------------------------------------------
 
 TEST_F(ResolveTest, MachinesOverSshAreSupported) {
   Write("train.py", "");

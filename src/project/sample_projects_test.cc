@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole projects as people still have them (tests/data/projects): what is listed, and what a submit
-// of each run configuration says.
+// Whole sample projects (tests/data/projects): what is listed, and what a submit of each run
+// configuration reports.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -19,8 +19,8 @@ namespace {
 constexpr size_t kMostCandidates = 2000;
 constexpr int kMostDepth = 6;
 
-// Without `.`, `..` and doubled slashes, by the text alone: the last part may be a symlink that the
-// snapshot keeps as one.
+// Removes `.`, `..` and doubled slashes from the text alone. Does not resolve links: the last part
+// may be a symlink that the snapshot stores as a link.
 std::string Normal(const std::string& path) {
   std::string normal = std::filesystem::path(path).lexically_normal().string();
   while (normal.size() > 1 && normal.back() == '/') normal.pop_back();
@@ -46,7 +46,7 @@ bool IsFile(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
-// Scripts below `folder`, relative to the root; hidden folders and what runs write are left out.
+// Scripts below `folder`, relative to the root. Skips hidden folders and outputs/.
 void CollectScripts(const std::string& root, const std::string& folder, int depth,
                     std::vector<std::string>* out) {
   const Result<std::vector<std::string>> names = ListDir(JoinPath(root, folder));
@@ -63,7 +63,7 @@ void CollectScripts(const std::string& root, const std::string& folder, int dept
   }
 }
 
-// The script that was perhaps meant: the same name elsewhere, or nearly the same path or name.
+// The script that the user may have meant: the same name elsewhere, or a similar path or name.
 std::optional<std::string> NearestScript(const std::string& root, const std::string& wanted) {
   std::vector<std::string> scripts;
   CollectScripts(root, "", 0, &scripts);

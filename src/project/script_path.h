@@ -9,11 +9,11 @@
 
 namespace tenon::project {
 
-// A file of the project as somebody typed it → its path relative to `root`, with forward slashes.
-// Relative paths start at `cwd` (or at `root` when `cwd` is not inside the project); an absolute
-// path inside the project is taken; back-slashes are separators where no file has them in its name.
-// `what` names the thing in messages: "the script". Not there: kNotFound with the nearest *.py as a
-// hint; outside the project or not a file: kInvalid.
+// Turns a file name that the user typed into a path relative to `root`, with forward slashes. A
+// relative path starts at `cwd`. If `cwd` is outside the project, it starts at `root`, or else at
+// `cwd`. An absolute path must lie inside the project. Back-slashes count as separators if no file
+// has them in its name. `what` names the thing in messages: "the script". kNotFound: no such file;
+// the hint is the nearest *.py. kInvalid: outside the project, or not a file.
 Result<std::string> FileInProject(const std::string& root, const std::string& cwd,
                                   const std::string& typed, std::string_view what);
 

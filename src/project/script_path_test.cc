@@ -87,8 +87,7 @@ TEST_F(ScriptTest, NamesWithControlCharactersAreShownSafely) {
   EXPECT_EQ(Find(root_, "a\x1b[2J.py").find('\x1b'), std::string::npos);
 }
 
-// ---- Without a script
-// ------------------------------------------------------------------------------
+// ---- Without a script ------------------------------------------------------------------------
 
 TEST_F(ScriptTest, ArgumentVectorIsUsedWhenNoScriptIsNamed) {
   Write("aml_config/local.runconfig",

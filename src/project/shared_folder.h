@@ -10,14 +10,15 @@
 
 namespace tenon::project {
 
-// Parts below nativeSharedDirectory: account, workspace and project, or the project alone.
+// The folders below nativeSharedDirectory: account, workspace and project; or only the project when
+// account or workspace is unknown.
 std::vector<std::string> SharedParts(const Project& project);
 
-// nativeSharedDirectory without volumes cannot reach a container.
+// Whether the target's container cannot get a shared folder, because sharedVolumes is false.
 bool HasNoShare(const Target& target);
 
-// The folder that runs of the project share on that target, with a slash at the end and `~` left
-// for the host; "" when there is none.
+// The folder that all runs of the project share on that target, with a slash at the end and `~`
+// left for the host; "" when there is none.
 std::string SharedFolder(const Project& project, const Target& target);
 
 }  // namespace tenon::project

@@ -34,7 +34,7 @@ class TempProject : public testing::Test {
     ASSERT_TRUE(MakeDirs(DirName(path)).ok());
     ASSERT_TRUE(WriteFileAtomically(path, bytes, 0644, Durability::kProcess).ok());
   }
-  // A project with `local` in both forms and a script.
+  // Writes a target and a run configuration named `local`, and a script.
   void WriteLocal() {
     Write("aml_config/local.compute", "type: local\npythonLocation: python3\n");
     Write("aml_config/local.runconfig",

@@ -8,7 +8,7 @@ namespace {
 
 using run::ExecutorKind;
 
-// `docker` and `virtualmachine` are the names of mid-2017 for `localdocker` and `remotedocker`.
+// `docker` and `virtualmachine` are what `localdocker` and `remotedocker` were called in mid-2017.
 constexpr TargetType kTypes[] = {
     {"local", HostKind::kHere, LaunchKind::kDirect, ExecutorKind::kProcess, true, true},
     {"localdocker", HostKind::kHere, LaunchKind::kDirect, ExecutorKind::kContainer, false, true},
@@ -20,7 +20,7 @@ constexpr TargetType kTypes[] = {
     {"slurm", HostKind::kHereOrSsh, LaunchKind::kSlurm, ExecutorKind::kProcess, false, false},
 };
 
-// What only files of one kind have.
+// A key that only files of one kind of executor have.
 struct OwnKey {
   ExecutorKind executor;
   std::string_view key;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of targets: a new kind of machine is one new row here.
+// The types of targets. A new type is one new row in types.cc.
 #ifndef TENON_PROJECT_TYPES_H_
 #define TENON_PROJECT_TYPES_H_
 
@@ -16,21 +16,22 @@ enum class HostKind { kHere, kSsh, kHereOrSsh };
 enum class LaunchKind { kDirect, kSlurm };
 
 struct TargetType {
-  std::string_view name;       // as written behind `type:`
+  std::string_view name;       // as written after `type:`
   HostKind host;               // which machine the runner runs on
-  LaunchKind launch;           // how it is started there
+  LaunchKind launch;           // how the runner is started there
   run::ExecutorKind executor;  // how it starts the script
-  bool user_python;            // the user's own Python unless userManagedEnvironment says otherwise
+  bool user_python;            // uses the user's own Python unless userManagedEnvironment decides
   bool supported;              // this version can run it
 
-  // Whether a file of this type may have the key; of those that not all kinds of executors have.
+  // For keys that only one kind of executor has: whether files of this type have it. False for all
+  // other keys.
   bool HasKey(std::string_view key) const;
 };
 
 std::span<const TargetType> TargetTypes();
-// nullptr when there is no such type. Compared exactly.
+// nullptr when there is no such type. The name must match exactly.
 const TargetType* FindTargetType(std::string_view name);
-// "local, localdocker, …" in the order of the table.
+// The names in the order of the table: "local", "localdocker", …
 std::vector<std::string> TargetTypeNames(bool supported_only = false);
 
 }  // namespace tenon::project

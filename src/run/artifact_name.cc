@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kMadeHere = {"control_log", "control_log.txt",
                                                        "driver_log", "driver_log.txt", "pid.txt"};
-// As in the tree of a snapshot (docs/formats/snapshot.md), which outputs are collected into.
+// The limits of a snapshot's tree (docs/formats/snapshot.md): collected outputs become such a tree.
 constexpr size_t kMaxPart = 255;
 constexpr size_t kMaxParts = 2048;
 

@@ -15,17 +15,18 @@ namespace tenon::run {
 
 class Members;
 
-// What a target says about the container a script runs in. Sizes are 0 when nothing was said.
+// What a target says about the container a script runs in. A size is 0 when the target does not set
+// it.
 struct ContainerSpec {
   std::string image;        // baseDockerImage, or the default
   std::string image_where;  // "aml_config/docker.compute:4", for messages; "" = the default image
   bool shared_volumes = true;
   std::optional<bool> nvidia_docker;
-  // "" = not said, "all", "none", a number, or UUIDs with commas between.
+  // "" = not set, "all", "none", a number, or UUIDs with commas between.
   std::string gpus;
   bool gpus_from_option = false;  // --gpus: wins over nvidiaDocker: false
-  // Who asks for a GPU, for messages: "aml_config/box.compute:6: nvidiaDocker: true", "--gpus all";
-  // "" = nobody but perhaps the image.
+  // The setting that asks for a GPU, for messages: "aml_config/box.compute:6: nvidiaDocker: true",
+  // "--gpus all"; "" = no setting asks, but the image may.
   std::string gpu_where;
   int64_t memory_bytes = 0;
   int64_t nano_cpus = 0;  // cpus * 1e9

@@ -11,17 +11,21 @@
 
 namespace tenon::run {
 
-// Says which files of a snapshot its store has lost. `paths` are those of the files.
+// Returns a sentence that names the files of a snapshot which its store has lost. `paths` are the
+// paths of the files; "." stands for the list of files itself.
 std::string DamagedSnapshotText(const std::vector<std::string>& paths);
-// The reason of an Error, and the cause of an End: the run could not begin because the store on its
-// machine had lost some of the files it was submitted with.
+// The reason of an Error and the cause of an End: the run could not begin because the store on its
+// machine has lost some of the files that the run was submitted with.
 inline constexpr std::string_view kDamagedSnapshot = "damaged-snapshot";
-// Whether a run ended for that cause. Its machine has then taken out what was damaged, so a client
-// that sends the files again can start it anew. A machine that lies about it gains one more try.
+// Whether a run ended for that cause. By then its machine has removed the damaged objects, so a
+// client may send the files again and start the run anew. A machine that lies about this gains one
+// more try, nothing else.
 bool IsDamagedSnapshot(const End& end);
 
-// Marks an error as one of our own store, met while it was being read for another machine.
+// Marks an error as one of the client's own store, met while the client was reading the store to
+// send files to another machine.
 Error UnreadableHere(Error error);
+// Whether UnreadableHere() marked the error.
 bool IsUnreadableHere(const Error& error);
 
 }  // namespace tenon::run

@@ -3,9 +3,10 @@
 //
 //   void Check(Members& in) const;   calls in.Fail() for values that make no sense
 //
-// A type with a form of its own has functions beside it, which are found by its namespace:
-// `json::Value ToJsonValue(const T&)` and `void ReadValue(Members& in, std::string_view key, T&
-// out)`.
+// A type with its own JSON form declares two functions in its own namespace instead:
+//
+//   json::Value ToJsonValue(const T& value);
+//   void ReadValue(Members& in, std::string_view key, T& out);
 #ifndef TENON_RUN_DESCRIBED_H_
 #define TENON_RUN_DESCRIBED_H_
 
@@ -50,7 +51,7 @@ json::Value ToJsonValue(const std::optional<T>& value) {
   return value ? ToJsonValue(*value) : json::Value(nullptr);
 }
 
-// What Members reads by itself.
+// For the types that Members::Read() takes.
 template <typename T>
 requires requires(Members& in, T& out) { in.Read("", out); }
 void ReadValue(Members& in, std::string_view key, T& out) { in.Read(key, out); }
@@ -109,7 +110,7 @@ void ReadMembers(Members& in, T& out) {
   }
 }
 
-// kInvalid with the first thing that is wrong. Unknown members are ignored.
+// Fails with kInvalid and the first problem. Unknown members are ignored.
 template <Described T>
 Result<T> FromJsonObject(const json::Object& object) {
   Members in(object);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An environment that was made on a host, as the host keeps it and as listings show it.
+// What a host keeps about an environment that it made, and what listings show of it.
 #ifndef TENON_RUN_ENVIRONMENT_RECORD_H_
 #define TENON_RUN_ENVIRONMENT_RECORD_H_
 
@@ -17,12 +17,12 @@ namespace tenon::run {
 class Members;
 
 struct EnvironmentRecord {
-  EnvironmentReady ready;  // `reused` means nothing here
-  Packages packages;       // what was asked for
-  std::string image_id;    // of an image
-  std::string socket;      // of the engine that has it
+  EnvironmentReady ready;  // `reused` has no meaning here
+  Packages packages;       // what the project asked for
+  std::string image_id;    // id of the image; "" for a folder
+  std::string socket;      // socket of the engine that has the image
   int64_t created_us = 0;
-  int64_t duration_us = 0;  // of making it
+  int64_t duration_us = 0;  // how long it took to make
 
   json::Object ToJson() const;
   static Result<EnvironmentRecord> FromJson(const json::Object& object);
@@ -31,10 +31,10 @@ struct EnvironmentRecord {
 struct ListedEnvironment {
   EnvironmentRecord record;
   int64_t last_used_us = 0;
-  std::vector<std::string> runs;  // that are still known there, oldest first
-  bool in_use = false;            // by a run that goes on
+  std::vector<std::string> runs;  // runs that used it and still have a folder, oldest first
+  bool in_use = false;            // a live run uses it
 
-  json::Object ToJson() const;  // the record's members and these
+  json::Object ToJson() const;  // the record's members and the three above
   static Result<ListedEnvironment> FromJson(const json::Object& object);
 };
 
@@ -42,7 +42,7 @@ struct ListedEnvironment {
 json::Value ToJsonValue(const std::vector<ListedEnvironment>& listed);
 void ReadValue(Members& in, std::string_view key, std::vector<ListedEnvironment>& out);
 
-// Whether a text can be the key of an environment: lower-case hex digits alone.
+// Whether a text can be the key of an environment: 1 to 64 lower-case hex digits.
 bool IsEnvironmentKey(std::string_view text);
 
 }  // namespace tenon::run

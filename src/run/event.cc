@@ -48,7 +48,7 @@ Result<Event> Read(const json::Object& object) {
 
 using ReadFunction = Result<Event> (*)(const json::Object&);
 
-// nullptr: a type that carries no JSON, or an unknown one.
+// Returns nullptr for a type that carries no JSON, and for an unknown one.
 template <typename... T>
 ReadFunction FindReader(EventType type, const std::variant<T...>*) {
   ReadFunction found = nullptr;
@@ -88,7 +88,7 @@ void ReadValue(Members& in, std::string_view key, Level& out) {
   std::string level;
   in.Read(key, level);
   for (const auto& [value, name] : kLevels) {
-    if (name == level) out = value;  // a level we do not know is told as information
+    if (name == level) out = value;  // an unknown level leaves the default
   }
 }
 

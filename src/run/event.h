@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can happen in a run. The journal stores events as records (type, time, payload); this file
-// says what each payload holds. Rare events carry JSON, so that members can be added: a member and
-// its line in Fields() are all it takes. Output, metrics and samples, which come in millions, are
-// packed bytes. A reader skips types and members it does not know.
+// What can happen in a run. The journal stores events as records (type, time, payload). This file
+// says what each payload holds. "near" and "far" name the segment of a record: the client writes
+// near segments, programs on the run's machine write far ones. Rare events carry JSON, so members
+// can be added: a member and its line in Fields() are all it takes. Output, metrics and samples
+// come in millions and are packed bytes. A reader skips types and members it does not know.
 #ifndef TENON_RUN_EVENT_H_
 #define TENON_RUN_EVENT_H_
 
@@ -105,8 +106,8 @@ struct Metrics {
   static constexpr EventType kType = EventType::kMetrics;
 };
 
-// far: what the script has called a parameter while it ran. Those of its command line are in the
-// spec. The first value of a name counts.
+// far: parameters that the script logged while it ran. The spec has the parameters of the command
+// line. The first value of a name counts.
 struct Parameters {
   std::vector<std::pair<std::string, std::string>> values;
 
@@ -116,7 +117,7 @@ struct Parameters {
   }
 };
 
-// far: what a sampler has measured, many samples in one record.
+// far: what a sampler measured, many samples in one record.
 struct Samples {
   std::vector<SampleBlock> blocks;
 
@@ -139,8 +140,8 @@ struct Artifact {
 };
 struct Artifacts {
   std::vector<Artifact> files;
-  std::string tree;   // hex root hash of outputs/ as a tree; set in the last record only
-  uint64_t left = 0;  // files that could not be taken, so that outputs/ is kept; likewise
+  std::string tree;   // hex root hash of outputs/ as a tree; last record only
+  uint64_t left = 0;  // files that were not collected, so outputs/ is kept; last record only
 
   static constexpr EventType kType = EventType::kArtifacts;
   static constexpr auto Fields() {
@@ -165,13 +166,13 @@ struct Notice {
   }
 };
 
-// What was looked at to say that nothing of the run is left.
+// How it was checked that nothing of the run is left.
 struct Proof {
-  std::string method;  // "cgroup", "subreaper", "scan", "none"
-  int64_t ended = 0;   // processes we had to end
+  std::string method;  // "cgroup", "subreaper", "scan", "container", "none"
+  int64_t ended = 0;   // processes that had to be ended
   int64_t left = 0;    // processes still there
-  int64_t unseen = 0;  // processes whose environment could not be read, other users' left out
-  std::string remark;  // what could not be seen and why; "" when all could
+  int64_t unseen = 0;  // processes with an unreadable environment, other users' not counted
+  std::string remark;  // what could not be checked and why; "" = everything was
   std::string gpu;     // "no GPU on this machine", "no memory held", …
 
   static constexpr auto Fields() {
@@ -183,22 +184,23 @@ struct Proof {
   }
 };
 
-// far: the end, with the true reason. near: only with never_started.
+// far: the end of the run and its true reason. A near segment has an End only with never_started.
 struct End {
   State state = State::kFailed;
   std::optional<int> exit_code;  // what `submit` exits with; absent when there is none
-  int signal = 0;                // the script died of it
+  int signal = 0;                // the signal that killed the script; 0 = none
   std::string reason;            // "" for an ordinary exit
-  bool never_started = false;    // no far side has ever run this
-  bool recovered = false;        // written by another than the runner
-  bool rebooted = false;         // the machine was restarted meanwhile
+  bool never_started = false;    // no runner ever started the run
+  bool recovered = false;        // not written by the run's own runner
+  bool rebooted = false;         // the machine was restarted during the run
   int64_t peak_rss_bytes = 0;
   int64_t start_us = 0;     // when the script started, 0 = it did not
   int64_t duration_us = 0;  // of the script, from the monotonic clock; 0 when not known
   std::optional<Proof> proof;
   bool outputs_left = false;  // not all outputs are collected: the run's folder has the only copy
-  std::string cause;          // a code for what a client does about it, as run/damage.h has one
-  // How many segments of its machine the run has beside the one that this is in; absent: not known.
+  std::string cause;          // a code that a client acts on; run/damage.h defines one
+  // How many segments the run has on its machine besides the one with this record; absent: not
+  // known.
   std::optional<int64_t> other_segments;
 
   static constexpr EventType kType = EventType::kEnd;
@@ -216,11 +218,11 @@ struct End {
   }
 };
 
-// far: recording stopped and went on (a full disk).
+// far: the runner could not record for a while (a full disk). Says what was lost.
 struct Gap {
   uint64_t stdout_bytes = 0;
   uint64_t stderr_bytes = 0;
-  uint64_t records = 0;  // others that were lost: metrics, notices
+  uint64_t records = 0;  // other records: metrics, notices
   std::string reason;
 
   static constexpr EventType kType = EventType::kGap;
@@ -231,7 +233,7 @@ struct Gap {
   }
 };
 
-// far: who supervises the run. The handle by which it is found again.
+// far: the process that supervises the run. Later requests find the supervisor by this record.
 struct RunnerStarted {
   ProcessId process;
   std::string host;
@@ -259,8 +261,8 @@ struct ScriptStarted {
   }
 };
 
-// far, of the init in a container: the script and all it started are gone. The end of the run is
-// the host runner's to say.
+// far, written by the init in a container: the script and every process it started are gone. The
+// runner on the host writes the end of the run.
 struct ScriptEnded {
   int exit_code = 0;
   int signal = 0;
@@ -268,8 +270,8 @@ struct ScriptEnded {
   int64_t peak_rss_bytes = 0;
   int64_t start_us = 0;     // wall clock
   int64_t duration_us = 0;  // monotonic clock
-  int64_t leftovers = 0;    // processes the script left behind, which were ended
-  std::string problem;      // why it could not be started; "" = it was
+  int64_t leftovers = 0;    // processes that the script left behind and that were ended
+  std::string problem;      // why the script could not be started; "" = it was started
 
   static constexpr EventType kType = EventType::kScriptEnded;
   static constexpr auto Fields() {
@@ -284,16 +286,16 @@ struct ScriptEnded {
   }
 };
 
-// far: what the script runs with is there.
+// far: the environment of the script is ready.
 struct EnvironmentReady {
   std::string key;   // "" when nothing had to be made
   std::string kind;  // "image", "folder", "base image"
-  std::string name;  // of the image, or path of the folder
-  std::string base;  // name of the base image, or path of the interpreter that was named; "" = none
+  std::string name;  // name of the image, or path of the folder
+  std::string base;  // name of the base image, or path of the named interpreter; "" = none
   std::string base_id;
   std::string python_version;
-  std::string file;     // that asked for it
-  bool reused = false;  // it was there already
+  std::string file;     // the file that asked for it
+  bool reused = false;  // it existed already
   uint64_t bytes = 0;
   std::vector<InstalledPackage> packages;
 
@@ -310,7 +312,7 @@ struct EnvironmentReady {
   }
 };
 
-// far: a step goes on. Rare enough to be kept: at most twice a second.
+// far: a step is at work. Written at most twice a second, so the journal can keep it.
 struct Progress {
   std::string step;
   std::string detail;
@@ -325,7 +327,8 @@ struct Progress {
   }
 };
 
-// far: the container of the run, before it is started. The handle by which it is found again.
+// far: the container of the run, recorded before it is started. Later requests find the container
+// by this record.
 struct ContainerMade {
   std::string id;
   std::string name;
@@ -342,11 +345,11 @@ struct ContainerMade {
   }
 };
 
-// How a launch finds a run again that it has started. Only the launch that made it understands the
-// text: everybody else keeps it.
+// The handle by which a launch finds a run that it has started. Only the launch that made the
+// handle understands `text`. Everybody else stores it unchanged.
 struct LaunchHandle {
-  std::string launch;   // its name: "direct", …; "" = the run's id is enough
-  int64_t version = 0;  // of what the text says
+  std::string launch;   // name of the launch: "direct", …; "" = the run's id is enough
+  int64_t version = 0;  // version of the format of `text`
   std::string text;
 
   bool operator==(const LaunchHandle&) const = default;
@@ -357,7 +360,7 @@ struct LaunchHandle {
   }
 };
 
-// near: a launch has the run, and this handle of it.
+// near: a launch has accepted the run and returned this handle.
 struct HandedOver {
   LaunchHandle handle;
 
@@ -367,7 +370,7 @@ struct HandedOver {
   }
 };
 
-// near: what the user says about a run afterwards. Absent members are left as they were.
+// near: what the user says about a run afterwards. An absent member changes nothing.
 struct Annotation {
   std::optional<std::string> name;
   std::optional<std::string> note;
@@ -391,8 +394,8 @@ using Event =
 
 EventType TypeOf(const Event& event);
 std::string EncodeEvent(const Event& event);
-// nullopt: a type this program does not know; skip it. kCorrupt: the payload is not what the type
-// says.
+// Returns nullopt for a type that this program does not know; the caller skips it. Fails with
+// kCorrupt when the payload does not fit the type. The bytes of an Output point into `payload`.
 Result<std::optional<Event>> DecodeEvent(uint8_t type, std::string_view payload);
 
 // For run/described.h.
@@ -401,10 +404,10 @@ void ReadValue(Members& in, std::string_view key, State& out);
 json::Value ToJsonValue(Level level);
 void ReadValue(Members& in, std::string_view key, Level& out);
 
-// The payload of the types that carry JSON, as an object (kOutput, kMetrics and kSamples: empty),
-// and back.
+// The JSON payload as an object, and back. Empty for kOutput, kMetrics and kSamples.
 json::Object EventToJson(const Event& event);
-// kCorrupt when the object is not what the type says; kInvalid for a type that carries no JSON.
+// Fails with kCorrupt when the object does not fit the type, with kInvalid for a type that carries
+// no JSON.
 Result<Event> EventFromJson(EventType type, const json::Object& object);
 
 }  // namespace tenon::run

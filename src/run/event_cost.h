@@ -12,14 +12,15 @@
 
 namespace tenon::run {
 
-// What the payload of one record may hold. A runner writes far less: outputs in records of 1,000
-// files, metrics in records of some 65,536 points. More is kCorrupt in DecodeEvent(), whose memory
-// so stays below some 100 MiB whatever the payload.
+// Limits of the payload of one record. A runner writes far less: outputs in records of 1,000 files,
+// metrics in records of some 65,536 points. DecodeEvent() fails with kCorrupt above these limits,
+// so its memory stays below some 100 MiB for any payload.
 inline constexpr size_t kMaxEventJson = 16u << 20;  // bytes, decompressed
 inline constexpr size_t kMaxEventValues = 200'000;
 
-// DecodeEvent() with about how many bytes the event takes in memory, or where it is shown (text
-// that has to be escaped grows): of a type that carries JSON; 0 for the others.
+// Like DecodeEvent(). Also sets `*cost` to about the number of bytes that the event takes in memory
+// or when it is shown, whichever is more (escaped text grows). `*cost` is 0 for types that carry no
+// JSON.
 Result<std::optional<Event>> DecodeEventWithCost(uint8_t type, std::string_view payload,
                                                  size_t* cost);
 

@@ -93,7 +93,7 @@ std::string RunIdStem(std::string_view project) {
     rest.remove_prefix(next.length);
   }
   if (stem.empty()) return "project";
-  // A name that begins so would be hidden, or taken for an option.
+  // A leading dot would hide the folder. A leading dash would look like an option.
   if (stem[0] == '.' || stem[0] == '-') stem[0] = '_';
   return stem;
 }

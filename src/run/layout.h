@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where things lie below a Tenon home (~/.tenon, TENON_HOME), near and far. On the `local` target
-// both sides share one home, so nothing is copied.
+// Where files lie below a Tenon home (~/.tenon, TENON_HOME), on the client and on the host. On the
+// `local` target client and host share one home, so nothing is copied.
 //
 //   bin/tenon-runner-<hash>      runners, by content
-//   client-id                    this client
+//   client-id                    id of this client
 //   objects/                     contents by hash (snapshots, outputs)
-//   stat-cache/<project>         what Freeze() knew last time
-//   shim/<hash>/                 Python path of scripts, by content
+//   stat-cache/<project>         what the last Freeze() learned of the files
+//   shim/<hash>/                 the shim, on the Python path of scripts, by content
 //   history.db                   index over runs/*/; can be dropped
 //   numbers/<project>            last run number of a project
 //   kept-trees/<root hash>       snapshots that are kept without a run
-//   environments/<key>/          one that was made: environment.json, and prefix/ unless it is an
-//                                image
-//   environments/<key>.lock      held by who makes it
+//   environments/<key>/          an environment: environment.json, and prefix/ if it is no image
+//   environments/<key>.lock      lock: held while the environment is made or removed
 //   pins/<key>.txt               versions an environment had when it was last made
-//   cache/                       of package tools, shared by all builds
+//   cache/                       caches of package tools, shared by all builds
 //   tools/                       uv, py-rattler
-//   hosts/<host id>.json         what is known of another machine; .known_hosts: its key, pinned
-//   keys/<host id>               the key pair made for it, if one was
-//   ssh/                         sockets of kept connections, where the path is short enough
-//   secrets.json, secrets.key    passwords, encrypted; the key, unless a keyring has it
+//   hosts/<host id>.json         what the client knows of another machine; .known_hosts: its
+//                                pinned key
+//   keys/<host id>               the key pair made for that machine, if any
+//   ssh/                         sockets of kept connections, if the path is short enough
+//   secrets.json, secrets.key    encrypted passwords; their key, unless a keyring has it
 //   incoming/<hash>              parts of large objects that another machine is sending
-//   complete-trees/<root hash>   trees of which every object is here
-//   hosted                       clients of other machines use this home
-//   cleaned                      when its policy was last applied
-//   retries/<run id>             as which run it was started again after the machine's restart
-//   used                         when data was last sent here, or fetched
+//   complete-trees/<root hash>   marks of trees whose objects are all here
+//   hosted                       mark: clients on other machines use this home
+//   cleaned                      when the cleaning policy was last applied
+//   retries/<run id>             id of the run that took its place after a restart of the machine
+//   used                         when a client last sent or fetched data
 //   idle.json, idle.lock, idle.log
-//                                the watcher that stops an idle machine
-//   runs.lock                    held while a folder is made in runs/
+//                                orders, lock and log of the watcher of an idle machine
+//   runs.lock                    lock: held while a folder is made in runs/
 //   runs/<run id>/
 //     near-<client>.tj           near segment
-//     host.tj                    the runner's segment (of other hosts: a copy as far as heard)
+//     host.tj                    the runner's segment; for a run on another host, the copy so far
 //     script.tj                  the segment of the init in a container: output, metrics, exit
 //     rank-<K>.tj, sampler-<name>.tj
-//                                those of one of several processes, and of what was measured
+//                                segments of one of several processes, and of a sampler
 //                                (run/segment.h)
 //     spec.json                  what the runner was asked to do
 //     cancel.json                a request to stop, until the runner has recorded it
-//     metrics, work              links to those below
-//     masks                      half of what masks its secrets, until it is over
-//     container/                 what a container gets beside it: passwd, group, home/
-//     engine                     socket of the engine that may have a container of the run; gone
-//                                when it has none any more
-//     build.log                  the words of the tools that made the environment
-//     fetched                    outputs and logs of another machine's run are all here
-//     retried                    it has been started again, after the machine's restart
-//     runner.log                 the runner's own words when it cannot write the journal
-//   work/<run id>/               what the script is given, apart from the record (script_folders.h)
+//     metrics, work              links into work/<run id>/
+//     masks                      one half of the kept secrets, until the run is over
+//     container/                 mounts of its container (passwd, group, home/), scratch files
+//     engine                     socket of the engine that may have a container of the run;
+//                                removed with the container
+//     build.log                  output of the tools that made the environment
+//     fetched                    mark: the client has all outputs and logs of a far run
+//     retried                    id of the run that was started in its place
+//     runner.log                 messages of the runner when it cannot write the journal
+//   work/<run id>/               the script's folders, apart from the record (script_folders.h)
 //     metrics/                   its metric files
 //     work/                      the copy of the project; its working directory
 #ifndef TENON_RUN_LAYOUT_H_
@@ -87,7 +87,7 @@ class Home {
   std::string root_;
 };
 
-// Segment files end in this; the rest of the name is the segment.
+// The suffix of segment files. The rest of a file name is the name of the segment.
 inline constexpr std::string_view kSegmentSuffix = ".tj";
 inline constexpr std::string_view kHostSegment = "host";
 inline constexpr std::string_view kScriptSegment = "script";
@@ -103,8 +103,9 @@ class RunFolder {
   std::string near_segment(std::string_view client) const;
   std::string spec() const { return path_ + "/spec.json"; }
   std::string cancel_request() const { return path_ + "/cancel.json"; }
-  // The places themselves where the run's folder has links to them, else in the run's folder: runs
-  // of Tenon 0.1.0, and those of other machines, where the links are followed.
+  // Where the run's folder has links, these are the folders that the links lead to. Otherwise they
+  // are paths inside the run's folder: for runs of Tenon 0.1.0, and for runs on other machines,
+  // where the machine follows the links.
   std::string metrics() const { return ScriptPlace("metrics"); }
   std::string work() const { return ScriptPlace("work"); }
   std::string outputs() const { return work() + "/outputs"; }
@@ -119,9 +120,9 @@ class RunFolder {
   std::string path_;
 };
 
-// Whether a string can be a run id: 1 to 255 bytes, no slash, no control, not "." or "..".
+// Whether a text can be a run id: 1 to 255 bytes, no slash, no control character, not "." or "..".
 bool IsValidRunId(std::string_view id);
-// The milliseconds since 1970 that a run id ends with; 0: it ends with none.
+// The milliseconds since 1970 at the end of a run id; 0 if it has none.
 int64_t TimeInRunId(std::string_view id);
 // A project's name as the first part of a run id: bytes that do not suit a file name become '_'.
 std::string RunIdStem(std::string_view project);

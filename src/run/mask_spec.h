@@ -7,8 +7,8 @@
 
 namespace tenon::run {
 
-// The spec as it may be written down: no secret value in its arguments, parameters,
-// environment, setup lines or shared folder.
+// Returns the spec without secret values, so that it may be written down. Masks arguments,
+// parameters, values of the environment, setup lines and the shared folder.
 RunSpec MaskSpec(RunSpec spec, const Masker& masker);
 
 }  // namespace tenon::run

@@ -22,11 +22,11 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 json::Value ToJsonText(std::string_view bytes);
 json::Array ToJsonTexts(const std::vector<std::string>& texts);
-// Names and values, an environment for instance.
+// Names and values, for example an environment.
 using Map = std::map<std::string, std::string>;
 json::Object ToJsonMap(const Map& map);
 json::Array ToJsonPairs(const Pairs& pairs);  // [["a", "b"], …]: keeps order and repeats
-// A number that JSON has no word for becomes "NaN", "Infinity" or "-Infinity".
+// A number that JSON cannot write becomes the string "NaN", "Infinity" or "-Infinity".
 json::Value ToJsonNumber(double number);
 std::optional<double> NumberFromJson(const json::Value& value);
 
@@ -52,24 +52,26 @@ class Members {
     Read(key, value);
     out = std::move(value);
   }
-  // Members that are objects or arrays: nullptr when absent.
+  // For members that are objects or arrays. Returns nullptr when the member is absent or has
+  // another type; the second is also an error. The result points into the object.
   const json::Object* ReadObject(std::string_view key);
   const json::Array* ReadArray(std::string_view key);
 
   bool Has(std::string_view key) const { return Find(key) != nullptr; }  // null counts as absent
 
-  // Says that `key` is wrong; the first such word counts.
+  // Records that the value of `key` is wrong. Only the first problem is kept.
   void Fail(std::string_view key, std::string_view should_be);
   void FailMissing(std::string_view key);
-  void FailWith(std::string problem);  // in words of one's own
-  // The same when something is wrong in the object `inner`, which is the member `key` or in it.
+  void FailWith(std::string problem);  // the whole message
+  // Records the problem of `inner`, if it has any. `inner` reads the member `key`, or an object
+  // inside it.
   void FailAsIn(std::string_view key, const Members& inner);
   bool failed() const { return !problem_.empty(); }
   // kInvalid with the first problem.
   Status status() const;
 
  private:
-  const json::Value* Find(std::string_view key) const;  // null and absent are the same
+  const json::Value* Find(std::string_view key) const;  // nullptr when absent or null
 
   const json::Object& object_;
   std::string problem_;

@@ -24,7 +24,7 @@ std::string FormatList(const std::vector<double>& numbers) {
   return text + "]";
 }
 
-// How many bytes a value takes before compression, from above.
+// An upper bound of the bytes that a value takes before compression.
 size_t ValueBytes(const MetricValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return text->size() + 5;
   if (const auto* list = std::get_if<std::vector<double>>(&value)) return list->size() * 8 + 5;

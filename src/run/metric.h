@@ -21,10 +21,10 @@ struct MetricPoint {
   MetricValue value;
 };
 
-// Points of one series in the order they were logged; what one journal record holds.
-// `source` and `position` name the place in the metric files the block came from (docs/formats/
-// metric-files.md), so that whoever takes over from a dead runner goes on exactly after it. Empty
-// source: not from a metric file.
+// Points of one series in the order they were logged; what one journal record holds. `source` and
+// `position` name the place in the metric files that the block came from
+// (docs/formats/metric-files.md), so a new runner that takes over from a dead one goes on exactly
+// after it. Empty source: not from a metric file.
 struct MetricBlock {
   std::string series;
   std::string source;     // "<family>.<chunk>"
@@ -36,20 +36,22 @@ struct MetricBlock {
 // and compressed as a whole when that pays; 1 M doubles of a smooth series take about 9 bytes a
 // point.
 std::string EncodeMetricBlocks(const std::vector<MetricBlock>& blocks);
-// kCorrupt on anything malformed; a body is at most 16 MiB and a point takes at least 3 bytes of
-// it.
+// Fails with kCorrupt on anything malformed. A body has at most 16 MiB, and every point takes at
+// least 3 bytes of it.
 Result<std::vector<MetricBlock>> DecodeMetricBlocks(std::string_view payload);
 
-// Shares blocks out over payloads of about `max_bytes` before compression. A block with a source is
-// never cut, because its position is true only for all of it: such a block alone may be larger, and
-// one of a whole metric file chunk (2 MiB at most) still fits a record. Nothing in: nothing out.
+// Distributes blocks over payloads of about `max_bytes` before compression. A block with a source
+// is never cut, because its position is true only for the whole block. So a payload with one such
+// block may be larger; a block of a whole metric file chunk (2 MiB at most) still fits a record. No
+// blocks give no payloads.
 std::vector<std::vector<MetricBlock>> SplitMetricBlocks(std::vector<MetricBlock> blocks,
                                                         size_t max_bytes = 1u << 20);
 
-// The value as a number for charts and comparisons: lists and texts have none.
+// The value as a number, for charts and comparisons. Lists and texts have none: AsDouble() returns
+// NaN.
 bool IsNumber(const MetricValue& value);
 double AsDouble(const MetricValue& value);
-// "0.9734", "12", "True", text as it is, "[1, 2, 3]".
+// For people: "0.9734", "12", "True", a text as it is, "[1, 2, 3]".
 std::string FormatMetric(const MetricValue& value);
 
 }  // namespace tenon::run

@@ -9,8 +9,8 @@
 namespace tenon::run {
 namespace {
 
-// A runner's records hold at most some 2 MiB, 65,536 points and 32,768 blocks before compression:
-// what one chunk of a metric file can.
+// A record of a runner holds no more than one chunk of a metric file can: some 2 MiB, 65,536 points
+// and 32,768 blocks before compression.
 constexpr size_t kMaxBody = 16u << 20;
 constexpr size_t kMaxPoints = 1u << 20;
 constexpr size_t kMaxBlocks = 1u << 16;
@@ -19,7 +19,8 @@ constexpr size_t kLeastBlockBytes = 5;
 
 enum Kind : uint8_t { kNumber = 0, kWhole = 1, kBool = 2, kText = 3, kList = 4, kMixed = 255 };
 
-// Byte i of every double together: the upper bytes of a series hardly change, so they compress.
+// Writes byte i of all doubles together: the upper bytes of a series hardly change, so they
+// compress well.
 void PutNumberPlanes(PackedWriter& out, const std::vector<MetricPoint>& points) {
   const size_t n = points.size();
   char* plane = out.Extend(n * 8);
@@ -141,7 +142,7 @@ MetricBlock CutBlock(PackedReader& in, size_t& points_left) {
   block.position = in.Varint();
   uint64_t count = in.Varint();
   uint8_t kind = in.Byte();
-  // A claim is believed only as far as the bytes at hand could bear it out.
+  // Checked before memory is allocated: the bytes that are left must be enough for the points.
   if (count > in.left() / kLeastPointBytes || count > points_left) in.Fail();
   if (!in.ok()) return block;
   points_left -= count;

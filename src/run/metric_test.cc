@@ -22,7 +22,7 @@ void Add(MetricBlock& block, int64_t step, int64_t time_us, double value) {
   point.value = value;
 }
 
-// NaN equals NaN here, and 0.0 is not -0.0: the bits count.
+// Compares the bits: NaN equals NaN, and 0.0 differs from -0.0.
 bool SameValue(const MetricValue& a, const MetricValue& b) {
   if (a.index() != b.index()) return false;
   if (const auto* number = std::get_if<double>(&a)) {

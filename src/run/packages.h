@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a project asks for in its environment, as plain values: read from the user's files by
-// `project`, sent with the spec, made by a runner.
+// What a project asks for in its environment, as plain values. `project` reads them from the user's
+// files, the run's spec carries them, and a runner makes the environment.
 #ifndef TENON_RUN_PACKAGES_H_
 #define TENON_RUN_PACKAGES_H_
 
@@ -15,9 +15,9 @@ namespace tenon::run {
 
 struct Package {
   std::string text;   // conda: "numpy=1.12.1"; pip: a requirement line, an address, ./wheels/x.whl
-  std::string name;   // as indexes compare it; "" when the text does not tell
-  std::string where;  // who asked: "aml_config/conda_dependencies.yml:7". No part of the key
-  std::string pypi = {};  // of conda items: the same project's name on PyPI; "" = none is known
+  std::string name;   // name as indexes compare it; "" = the text does not tell
+  std::string where;  // the line that asks: "aml_config/conda_dependencies.yml:7"; not in the key
+  std::string pypi = {};  // of a conda item: its name on PyPI; "" = none is known
 
   static constexpr auto Fields() {
     return std::tuple(Field(1, "text", &Package::text, FieldRule::kAlways),
@@ -27,10 +27,10 @@ struct Package {
   }
 };
 
-// A file of the project that the environment is made with: a local wheel, a lock file.
+// A file of the project that is needed to make the environment: a local wheel, a lock file.
 struct PackageFile {
   std::string path;  // relative to the project's root
-  std::string hash;  // SHA-256, hex, of what matters in it
+  std::string hash;  // SHA-256, hex, of the part that matters
 
   static constexpr auto Fields() {
     return std::tuple(Field(1, "path", &PackageFile::path, FieldRule::kAlways),
@@ -45,11 +45,11 @@ struct Packages {
   std::string python_where;
   std::vector<std::string> channels;  // in order
   std::vector<Package> conda;         // without Python itself
-  std::vector<Package> pip;           // of requirements files too, included ones put in
+  std::vector<Package> pip;           // from requirements files too, with included files expanded
   std::vector<Package> pip_options;   // "--extra-index-url URL", in order
   std::vector<PackageFile> files;     // sorted by path
 
-  // Whether nothing is asked for, a Python included.
+  // Whether nothing is asked for, not even a Python.
   bool empty() const {
     return python.empty() && conda.empty() && pip.empty() && format != "uv-lock";
   }
@@ -70,11 +70,11 @@ struct Packages {
   static Result<Packages> FromJson(const json::Object& object);
 };
 
-// What was really installed.
+// A package that was really installed.
 struct InstalledPackage {
   std::string name;
   std::string version;
-  std::string source;  // "pypi", a channel, an address; "" when the tool does not tell
+  std::string source;  // "pypi", a channel, an address; "" = the tool does not tell
   static constexpr auto Fields() {
     return std::tuple(Field(1, "name", &InstalledPackage::name, FieldRule::kAlways),
                       Field(2, "version", &InstalledPackage::version, FieldRule::kAlways),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of records that come in millions, metrics and samples: varints, differences, texts. The
-// grammar is in docs/formats/journal.md.
+// The encoding of records that come in millions, metrics and samples: varints, differences, texts.
+// docs/formats/journal.md has the grammar.
 #ifndef TENON_RUN_PACKED_H_
 #define TENON_RUN_PACKED_H_
 
@@ -16,31 +16,35 @@ namespace tenon::run {
 
 class PackedWriter {
  public:
-  // `expected`: bytes to make room for.
+  // `expected`: how many bytes to reserve.
   explicit PackedWriter(size_t expected);
 
   void Byte(uint8_t byte) { out_.push_back(static_cast<char>(byte)); }
   void Varint(uint64_t value);
-  // The difference to `previous`, which becomes the value. Differences wrap around at 64 bits.
+  // Writes the difference to `previous` and sets `previous` to `value`. Differences wrap around at
+  // 64 bits.
   void Signed(int64_t value, uint64_t& previous);
   void Text(std::string_view text);
   void Doubles(const double* numbers, size_t count);
-  // Room for more bytes, to be filled before the next call.
+  // Appends `bytes` bytes and returns a pointer to them. The caller fills them before its next
+  // call.
   char* Extend(size_t bytes);
 
-  // The body as the payload of a record: compressed where that is smaller. Called last.
+  // Returns the body as the payload of a record, compressed if that is smaller. Must be the last
+  // call.
   std::string TakePayload();
 
  private:
   std::string out_;
 };
 
-// The body of a payload; it lies in `payload`, or in `storage` if it was compressed. kCorrupt for a
-// body over `most` bytes and for what TakePayload() does not make.
+// Returns the body of a payload. The result points into `payload`, or into `*storage` if the
+// payload was compressed. Fails with kCorrupt for a body over `most` bytes and for anything that
+// TakePayload() does not produce.
 Result<std::string_view> UnpackPayload(std::string_view payload, size_t most, std::string* storage);
 
-// Takes a body apart, from its beginning. After the first failure everything reads as zero and
-// ok() is false.
+// Reads a body from its beginning; the body must outlive the reader. After the first failure every
+// read returns zero or nothing, and ok() is false.
 class PackedReader {
  public:
   explicit PackedReader(std::string_view body) : rest_(body) {}
@@ -54,6 +58,7 @@ class PackedReader {
   std::string_view Bytes(uint64_t count);
   std::string Text() { return std::string(Bytes(Varint())); }
   std::vector<double> Doubles(uint64_t count);
+  // Marks the body as malformed. Returns 0.
   uint64_t Fail();
 
  private:

@@ -6,7 +6,7 @@
 
 namespace tenon::run {
 
-// Folders of a home in which each file and folder is private by itself too (KeepFolderPrivate).
+// The folders of a home whose direct contents are made private too (KeepFolderPrivate).
 inline constexpr std::string_view kPrivateFolders[] = {"hosts", "keys", "runs"};
 
 }  // namespace tenon::run

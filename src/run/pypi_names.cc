@@ -13,7 +13,7 @@ constexpr std::string_view kNames =
 #include "run/pypi_names.inc"
     ;
 
-// Whose packages the table is about.
+// The channels whose packages the table describes.
 constexpr std::string_view kPublicChannels[] = {"conda-forge", "defaults", "anaconda",
                                                 "main",        "free",     "pytorch"};
 
@@ -44,7 +44,7 @@ Row RowAt(size_t at, size_t* begin, size_t* end) {
   return {line.substr(0, blank), line.substr(blank + 1)};
 }
 
-// As indexes compare names: lower case, runs of "-_." become one "-".
+// Returns a name as indexes compare names: lower case, runs of "-_." become one "-".
 std::string Normal(std::string_view name) {
   std::string out;
   for (const char c : ToLower(name)) {

@@ -7,7 +7,7 @@ namespace tenon::run {
 namespace {
 
 TEST(PypiNamesTest, ANameThatIsAnotherProjectOnPypiIsNotKnown) {
-  // Programs and C libraries of conda; PyPI has something else of each name, or nothing.
+  // Programs and C libraries in conda. On PyPI each of these names is another project, or none.
   for (const char* name :
        {"jasper", "graphviz", "redis", "igraph",  "tk",     "snappy", "apex",   "pyg",
         "faiss",  "boost",    "zlib",  "openssl", "curl",   "ffmpeg", "git",    "make",

@@ -20,12 +20,12 @@ void CancelRequest::Check(Members& in) const {
 
 void EndLostRequest::Check(Members& in) const {
   CheckRunId(in, run_id, "run_id");
-  // It becomes the name of a folder, and an empty one would be everybody's.
+  // The key becomes part of a folder's name. An empty key would stand for every run.
   if (key.empty() || key.find('/') != std::string::npos) in.FailWith("it names no run key");
 }
 
 void EnvironmentsRequest::Check(Members& in) const {
-  // They become paths.
+  // The keys become paths.
   for (const std::string& key : remove) {
     if (!IsEnvironmentKey(key)) in.FailWith(key + " is no key");
   }
@@ -33,7 +33,7 @@ void EnvironmentsRequest::Check(Members& in) const {
 
 void HostedRequest::Check(Members& in) const {
   if (keep_us < 0) in.FailWith("keep_us is no time");
-  // They become paths.
+  // The ids become paths.
   for (const std::string& id : remove) CheckRunId(in, id, id);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client asks a runner and what it answers (docs/runner.md), once for both sides: their JSON
-// form is made from their fields (run/described.h). Each travels together with `protocol`, `home`
-// and `version`. Members can be added; an older reader passes over them.
+// The requests of a client and the answers of a runner (docs/runner.md), shared by both sides.
+// Their JSON form is made from their fields (run/described.h). Every request travels with
+// `protocol` and `home`, which are no members here. Members can be added; an older reader ignores
+// them.
 #ifndef TENON_RUN_REQUESTS_H_
 #define TENON_RUN_REQUESTS_H_
 
@@ -22,7 +23,7 @@ class Members;
 struct CancelRequest {
   std::string run_id;
   std::optional<int64_t> grace_us;  // absent: the run's own
-  std::string who;                  // for the reason: "ann on laptop"
+  std::string who;                  // who asked, for the reason: "ann on laptop"
 
   void Check(Members& in) const;
   static constexpr auto Fields() {
@@ -34,8 +35,8 @@ struct CancelRequest {
 
 struct CancelAnswer {
   State state = State::kNotStarted;
-  int64_t unheard = 0;  // process of a supervisor that is busy and has not taken the request yet
-  std::optional<bool> recovered;  // of a run whose runner is gone: whether this call wrote the end
+  int64_t unheard = 0;  // pid of a busy supervisor that has not taken the request yet; 0 = taken
+  std::optional<bool> recovered;  // set if the runner was gone: whether this call wrote the end
 
   static constexpr auto Fields() {
     return std::tuple(Field(1, "state", &CancelAnswer::state, FieldRule::kRequired),
@@ -44,12 +45,12 @@ struct CancelAnswer {
   }
 };
 
-// A run that its host has lost, as far as we remember it.
+// What the client remembers of a run whose folder its host has lost.
 struct EndLostRequest {
   std::string run_id;
   std::string key;
-  std::string boot_id;     // of the boot in which it was started; "": not known
-  bool container = false;  // its script runs in one
+  std::string boot_id;     // the boot in which the run was started; "" = not known
+  bool container = false;  // the script runs in a container
 
   void Check(Members& in) const;
   static constexpr auto Fields() {
@@ -60,7 +61,7 @@ struct EndLostRequest {
   }
 };
 struct EndedLost {
-  bool known = false;  // nothing of it is left; false: that could not be seen, or not be done
+  bool known = false;  // nothing of the run is left; false: not known, or not all could be ended
   Proof proof;
 
   static constexpr auto Fields() {
@@ -71,8 +72,8 @@ struct EndedLost {
 
 struct Recovered {
   State state = State::kNotStarted;
-  bool recovered = false;    // the end was written by this call
-  std::string waiting = {};  // for what it waits before it begins, for people; "" = it does not
+  bool recovered = false;    // this call wrote the end
+  std::string waiting = {};  // what it waits for before it begins, for people; "" = nothing
 
   static constexpr auto Fields() {
     return std::tuple(Field(1, "state", &Recovered::state, FieldRule::kRequired),
@@ -82,8 +83,8 @@ struct Recovered {
 };
 
 struct Collected {
-  bool collected = false;  // by this call
-  uint64_t left = 0;       // files that could not be read and are kept
+  bool collected = false;  // this call collected outputs
+  uint64_t left = 0;       // files that could not be read and stay where they are
 
   static constexpr auto Fields() {
     return std::tuple(Field(1, "collected", &Collected::collected, FieldRule::kAlways),
@@ -91,9 +92,9 @@ struct Collected {
   }
 };
 
-// What stays although it was to be removed.
+// Something that stays although its removal was asked for.
 struct Kept {
-  std::string name;  // key of an environment, name of a container
+  std::string name;  // key of an environment, name of a container, id of a run
   std::string why;
 
   static constexpr auto Fields() {
@@ -129,9 +130,9 @@ struct EnvironmentsAnswer {
 
 struct SweepRequest {
   std::vector<std::string> runs;  // ids
-  bool all = false;               // of every run of the home
+  bool all = false;               // of every run of the home that has ended
   bool dry_run = false;
-  bool spare_kept = false;  // not those that were kept to be looked at (--keep-on-fail)
+  bool spare_kept = false;  // leave containers that were kept to be looked at (--keep-on-fail)
 
   static constexpr auto Fields() {
     return std::tuple(Field(1, "runs", &SweepRequest::runs, FieldRule::kAlways),
@@ -152,13 +153,14 @@ struct SweepAnswer {
 
 struct HostedRequest {
   std::vector<std::string> remove;  // run ids
-  bool clean = false;               // apply the policy
-  int64_t keep_us = 0;              // of it: what ended longer ago goes
+  bool clean = false;               // apply the cleaning policy (docs/runner.md)
+  int64_t keep_us = 0;              // for `clean`: remove what ended longer ago
   bool dry_run = false;
-  // Runs to which keep_us applies, when it is set; the machine's own policy is for the others.
+  // The runs to which keep_us applies; other runs are kept for 30 days at least. Absent: keep_us
+  // applies to all.
   std::optional<std::vector<std::string>> only;
-  bool force = false;  // also what has the only copy of a run's outputs
-  bool look = false;   // also for what goes on beside runs, which takes a moment
+  bool force = false;  // also remove the only copy of a run's outputs
+  bool look = false;   // also fill `busy`, which takes a moment
 
   void Check(Members& in) const;
   static constexpr auto Fields() {
@@ -173,13 +175,13 @@ struct HostedRequest {
 };
 struct HostedRun {
   std::string run_id, project, target, script;
-  std::string state;  // as StateName() has it
+  std::string state;  // a StateName()
   std::string reason;
-  int64_t created_us = 0, ended_us = 0;  // by the host's clock; 0: not known, not over
-  uint64_t bytes = 0;                    // of its folder, work_bytes included
+  int64_t created_us = 0, ended_us = 0;  // by the host's clock; 0: not known, not ended
+  uint64_t bytes = 0;                    // disk use of the run, work_bytes included
   uint64_t work_bytes = 0;
   bool alive = false;
-  bool outputs_left = false;  // its folder has the only copy of outputs
+  bool outputs_left = false;  // its folder has the only copy of some outputs
 
   static constexpr auto Fields() {
     return std::tuple(Field(1, "run_id", &HostedRun::run_id, FieldRule::kAlways),
@@ -201,9 +203,9 @@ struct HostedAnswer {
   uint64_t environments_bytes = 0, objects_bytes = 0, cache_bytes = 0, data_bytes = 0;
   uint64_t other_bytes = 0;
   uint64_t disk_free_bytes = 0;
-  int64_t last_run_us = 0;        // when the last one began; 0: never
-  int64_t idle_since_us = 0;      // 0: something goes on, or there was no run yet
-  std::vector<std::string> busy;  // what goes on beside runs of the home, in words; see `look`
+  int64_t last_run_us = 0;    // when the newest run was made; 0: no runs
+  int64_t idle_since_us = 0;  // 0: a run is live, `busy` is not empty, or the home was never used
+  std::vector<std::string> busy;  // what goes on besides runs of the home, in words; see `look`
   std::vector<std::string> removed;
   std::vector<Kept> kept;
   uint64_t bytes_freed = 0;
@@ -229,9 +231,9 @@ struct HostedAnswer {
 struct WatchIdleRequest {
   int64_t after_us = 0;
   std::string command;     // for /bin/sh -c
-  bool stop = false;       // end the watcher instead
-  bool look = false;       // only tell how it is
-  bool runs_only = false;  // of it: what takes no time
+  bool stop = false;       // end the watcher
+  bool look = false;       // change nothing, only answer
+  bool runs_only = false;  // for `look`: check runs only, which takes no time
 
   void Check(Members& in) const;
   static constexpr auto Fields() {
@@ -245,7 +247,7 @@ struct WatchIdleRequest {
 struct WatchIdleAnswer {
   bool watching = false;
   int64_t idle_since_us = 0;      // 0: something goes on
-  std::vector<std::string> busy;  // what goes on, in words; all of it with `look` alone
+  std::vector<std::string> busy;  // what goes on, in words; without `look` runs alone
 
   static constexpr auto Fields() {
     return std::tuple(

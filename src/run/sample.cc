@@ -18,7 +18,7 @@ void EncodeColumn(PackedWriter& out, const std::vector<int64_t>& values) {
   for (const int64_t value : values) out.Signed(value, previous);
 }
 
-// Takes `count` from what is left of a limit.
+// Takes `count` from what is left of a limit. Returns false when less is left.
 bool Spend(size_t& left, uint64_t count) {
   if (count > left) return false;
   left -= count;
@@ -29,7 +29,7 @@ struct Left {
   size_t values = kMaxValues, columns = kMaxColumns;
 };
 
-// Every value takes a byte or more, so a claim is believed only as far as the bytes bear it out.
+// Checked before memory is allocated: every value takes at least one of the bytes that are left.
 std::vector<int64_t> CutColumn(PackedReader& in, uint64_t count, Left& left) {
   if (count > in.left() || !Spend(left.values, count)) {
     in.Fail();

@@ -8,7 +8,7 @@
 namespace tenon::run {
 namespace {
 
-// An hour of a card, once a second, with a gap of ten minutes in the middle.
+// Samples of one card for an hour, once a second, with a gap of ten minutes in the middle.
 SampleBlock AnHour(const std::string& subject) {
   SampleBlock block{subject, {}, {{"power_mw", {}}, {"memory_used_bytes", {}}, {"sm_percent", {}}}};
   for (int64_t second = 0; second < 3600; ++second) {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kNames[] = {"work", "metrics"};
 constexpr int64_t kLostForUs = int64_t{7} * 24 * 3600 * 1'000'000;
 
-// `inside`: the place in the run's own folder; `real`: where it leads.
+// `inside`: the path in the run's own folder. `real`: the path that it leads to.
 Status Remove(const RunFolder& folder, const std::string& inside, const std::string& real) {
   TENON_TRY_VOID(RemoveTree(real));
   if (real == inside) return {};
@@ -28,8 +28,8 @@ Status Remove(const RunFolder& folder, const std::string& inside, const std::str
   return {};
 }
 
-// Matched by the end of the path: the mounts of a container, and a home that has another name,
-// differ in what comes before.
+// Compares only the end of paths: what comes before differs in the mounts of a container, and in a
+// home that is reached under another name.
 bool IsInUse(std::string_view id) {
   const std::string place = "/work/" + std::string(id) + "/";
   auto processes = ListDir("/proc");

@@ -6,9 +6,9 @@
 //                        metrics  -> ../../work/<run id>/metrics
 //   <home>/work/<run id>/work, metrics
 //
-// A script is given the places at the end of the links: the record is neither in a folder above
-// them nor named in the script's environment. In runs of Tenon 0.1.0 `work` and `metrics` are
-// folders beside the record; everything here takes them as they are.
+// A script gets the paths at the end of the links. So the record is in no folder above the script's
+// folders, and the script's environment does not name it. In runs of Tenon 0.1.0 `work` and
+// `metrics` are folders beside the record; all functions of this file accept that.
 #ifndef TENON_RUN_SCRIPT_FOLDERS_H_
 #define TENON_RUN_SCRIPT_FOLDERS_H_
 
@@ -19,23 +19,24 @@
 
 namespace tenon::run {
 
-// Makes the links and the folder they lead into, which is empty then: what an earlier try has left
-// is removed. The run's own folder is there.
+// Makes the two links and the empty folder that they lead into. Removes what an earlier try left.
+// The run's own folder must exist.
 Status MakeScriptFolders(const RunFolder& folder);
 
-// Each with its link. Not there is success.
+// Remove the folder and its link. A folder that does not exist is success.
 Status RemoveWork(const RunFolder& folder);
 Status RemoveMetrics(const RunFolder& folder);
-// The record and both.
+// Removes the record and both script folders.
 Status RemoveRun(const RunFolder& folder);
 
-// What the record and both take on the disk.
+// Returns the disk use of the record and both script folders.
 uint64_t RunBytes(const RunFolder& folder);
 
-// Removes the script folders of runs that have no folder any more. Returns the bytes freed. A home
-// may be a folder that others use too, and a script may go on without its record, so only what is
-// surely lost goes: it has the name of a run, holds nothing but the two folders, has not changed
-// for a week, and no process works in it or has it mounted.
+// Removes the script folders of runs whose own folder is gone. Returns how many bytes it freed;
+// with `dry_run`, how many it would free. Other programs may use the folder too, and a script may
+// still run without its record. So this removes only a folder that is surely lost: it has the name
+// of a run, holds nothing but the two folders, has not changed for a week, and no process works in
+// it or has it mounted.
 uint64_t RemoveLostScriptFolders(const Home& home, int64_t now_us, bool dry_run);
 
 }  // namespace tenon::run

@@ -80,7 +80,7 @@ TEST_F(ScriptFoldersTest, TheFoldersOfAnOldRunStayWhereTheyAre) {
   EXPECT_FALSE(Exists(folder_.path()));
 }
 
-// A link somebody else has put there is not followed: not for reading, not for removal.
+// A link that somebody else made is not followed, neither for reading nor for removal.
 TEST_F(ScriptFoldersTest, AForeignLinkLeadsNowhereElse) {
   const std::string theirs = temp_.path() + "/theirs";
   Put(theirs);
@@ -92,7 +92,7 @@ TEST_F(ScriptFoldersTest, AForeignLinkLeadsNowhereElse) {
 
 class LostScriptFoldersTest : public ScriptFoldersTest {
  protected:
-  // Those of a run whose own folder is gone.
+  // Makes the script folders of a run whose own folder is gone.
   void SetUp() override { Put(gone_.script_folder() + "/work"); }
   uint64_t Remove(bool dry_run = false) { return RemoveLostScriptFolders(home_, now_us_, dry_run); }
 
@@ -127,7 +127,7 @@ TEST_F(LostScriptFoldersTest, AFolderOfSomebodyElseIsKept) {
   EXPECT_TRUE(Exists(home_.script_folders() + "/p_1500000000002/file"));
 }
 
-// The script of a run whose record was removed.
+// The process is like a script whose record was removed.
 TEST_F(LostScriptFoldersTest, ThoseAProcessWorksInAreKept) {
   std::string before(PATH_MAX, '\0');
   ASSERT_NE(::getcwd(before.data(), before.size()), nullptr);

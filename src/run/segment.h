@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The segments of a run's journal, one for each writer. A run has as many as took part in it.
+// The segments of a run's journal. Each program that takes part in a run writes its own segment.
 #ifndef TENON_RUN_SEGMENT_H_
 #define TENON_RUN_SEGMENT_H_
 
@@ -13,22 +13,22 @@ namespace tenon::run {
 
 enum class SegmentKind {
   kNear,     // near-<client>: of a client that submitted the run or annotated it
-  kHost,     // host: of the runner. Whoever holds its lock runs the run
+  kHost,     // host: of the runner. The process that holds its lock runs the run
   kScript,   // script: of the init in a container
-  kRank,     // rank-<K>: of one of several processes, K from 0
-  kSampler,  // sampler-<name>: what was measured beside the script
+  kRank,     // rank-<K>: of one of several processes of the run, K from 0
+  kSampler,  // sampler-<name>: what a sampler measured beside the script
 };
 
-// nullopt: no segment has such a name.
+// Returns nullopt when no segment can have this name.
 std::optional<SegmentKind> KindOfSegment(std::string_view name);
-// A segment that the machine of the run has, and clients copy.
+// Whether the machine of the run writes this segment, so that clients copy it.
 bool IsFarSegment(std::string_view name);
 
-// So many a machine may have of one run; what it has beyond that is left there.
+// The most far segments of one run that a client copies. The machine keeps any others.
 inline constexpr size_t kMostFarSegments = 512;
 
-// Those that files of these names hold, the host's first, then the script's, ranks by number, the
-// samplers by name; kMostFarSegments at most.
+// Returns the far segments among these file names, kMostFarSegments at most: the host's, the
+// script's, the ranks by number, then the samplers by name.
 std::vector<std::string> FarSegmentsOf(const std::vector<std::string>& file_names);
 
 }  // namespace tenon::run

@@ -18,7 +18,7 @@ constexpr ExecutorTraits kExecutors[] = {
 };
 static_assert(std::size(kExecutors) == LastOf(ExecutorKind{}) + 1);
 
-// What no run is possible without.
+// Checks the members that every run needs.
 void RequireEssentials(Members& members, const RunSpec& spec) {
   if (spec.key.empty()) members.Fail("key", "the run's UUID");
   if (!IsValidRunId(spec.id)) members.Fail("id", "a run id that can be a file name");
@@ -78,7 +78,8 @@ void ReadValue(Members& in, std::string_view key, RunSpec& out) {
 
 json::Object RunSpec::ToJson() const {
   json::Object o = ToJsonObject(*this);
-  // Most runs of a Python of the user's own have neither; the record stays short.
+  // Most runs that use the Python of the user have neither. Leaving them out keeps the record
+  // short.
   if (packages.file.empty() && packages.empty()) o.erase("packages");
   if (executor != ExecutorKind::kContainer) o.erase("container");
   return o;
@@ -102,7 +103,7 @@ Result<RunSpec> RunSpec::FromJson(const json::Object& object) {
 std::vector<std::pair<std::string, std::string>> ParametersFromArguments(
     const std::vector<std::string>& arguments) {
   Pairs parameters;
-  std::string_view name;  // of the flag that takes the words that follow
+  std::string_view name;  // name of the flag that takes the next words
   std::string value;
   bool open = false;
   auto close = [&] {

@@ -19,22 +19,23 @@ namespace tenon::run {
 
 class Members;
 
-// How the runner starts the script. A new executor is one more kind, with its row (spec.cc).
+// How the runner starts the script. A new executor needs one more kind and a row in spec.cc.
 enum class ExecutorKind { kProcess, kContainer, kSpark };
 constexpr int LastOf(ExecutorKind) { return static_cast<int>(ExecutorKind::kSpark); }
 
-// What a client wants to know of a kind without asking the executor, which is on the host. Nobody
-// on this side compares kinds.
+// What a client needs to know about an executor kind; the executor itself is on the host. Client
+// code reads these traits and never compares kinds.
 struct ExecutorTraits {
-  std::string_view name;      // in JSON
-  bool host_python = false;   // begins with a Python of the host, not with one of an image
-  bool in_engine = false;     // the script is an engine's, which may start it again after a restart
-  bool own_loopback = false;  // ports of the script are not on the host's loopback address
+  std::string_view name;     // in JSON
+  bool host_python = false;  // uses a Python of the host, not one of an image
+  bool in_engine = false;    // runs in a container engine, which may start it again after a restart
+  bool own_loopback = false;  // the host's loopback address does not reach the script's ports
 };
 const ExecutorTraits& TraitsOf(ExecutorKind kind);
 
-// Everything a runner needs to carry out one run: a plain value, sent as JSON, kept in the journal.
-// Secrets are not in it, only their names; the values travel beside it and are never written down.
+// Everything a runner needs to carry out one run: a plain value, sent as JSON and kept in the
+// journal. It has the names of secrets only; their values travel beside it and are never written
+// down.
 struct RunSpec {
   // Who
   std::string key;         // UUID; the same on every machine
@@ -43,48 +44,46 @@ struct RunSpec {
   std::string project;     // name
   std::string project_id;  // GUID; `experiment_id` of listings
   std::string user;        // login name of the submitter, for listings
-  std::string user_id;     // GUID derived from the user
+  std::string user_id;     // GUID derived from `user`
 
   // What
   std::string script;  // relative to the project's root
   std::vector<std::string> arguments;
-  std::vector<std::pair<std::string, std::string>> parameters;  // from the arguments
+  std::vector<std::pair<std::string, std::string>> parameters;  // from `arguments`
   std::string tree;       // root hash (hex) of the tree a host gets
-  std::string kept_tree;  // root hash (hex) of the tree kept here
+  std::string kept_tree;  // root hash (hex) of the tree that the client keeps
 
   // Where and how
-  std::string target;       // name of the .compute file
-  std::string target_type;  // local, localdocker, …
-  std::string host;         // id of the machine as the submitting client keeps it; "" = its own
+  std::string target;             // name of the .compute file
+  std::string target_type;        // local, localdocker, …
+  std::string host;               // id of the machine as the client keeps it; "" = the client's own
   std::string run_configuration;  // name of the .runconfig file
   ExecutorKind executor = ExecutorKind::kProcess;
   std::string python;                                            // pythonLocation
   std::vector<std::pair<std::string, std::string>> environment;  // EnvironmentVariables
   std::vector<std::string> secret_names;
-  std::string shared_directory;    // below which the shared folder lies; "" = none. `~` is expanded
-                                   // by the runner
-  std::vector<std::string> setup;  // shell lines before everything else, of a process
-  bool tracked = true;             // false: journal kept, not listed
-  int64_t grace_us = 30'000'000;   // between asking the script to stop and killing it
+  std::string shared_directory;    // parent of the shared folder; "" = none. The runner expands `~`
+  std::vector<std::string> setup;  // shell lines to run before the script; containers skip them
+  bool tracked = true;             // false: the run has a journal but is not listed
+  int64_t grace_us = 30'000'000;   // from asking the script to stop until killing it
   int64_t timeout_us = 0;          // 0: none
   bool keep = false;               // keep the run directory after success
-  bool keep_on_fail = false;       // a script that fails leaves its container for `tenon shell`
-  int64_t retries = 0;             // how often it is started again when the machine was restarted
-  bool only_prepare = false;       // make the environment, run nothing; `script` is empty
+  bool keep_on_fail = false;       // a failed script leaves its container for `tenon shell`
+  int64_t retries = 0;             // how often to start it again after a restart of its machine
+  bool only_prepare = false;       // make the environment and run nothing; `script` is empty
 
   // With what
-  bool managed_environment = false;  // `packages` are made by the runner; else the Python is the
-                                     // user's affair
-  bool prepare_environment = true;   // false: it must have been made before
-  bool refresh_environment = false;  // resolve and make it anew
+  bool managed_environment = false;  // the runner makes `packages`; false: the user's own Python
+  bool prepare_environment = true;   // false: the environment must exist already
+  bool refresh_environment = false;  // resolve the packages and make the environment again
   Packages packages;
-  ContainerSpec container;  // of ExecutorKind::kContainer
+  ContainerSpec container;  // for ExecutorKind::kContainer
 
   // Provenance, for listings and restore
   std::string git_commit;
   std::string git_branch;
   std::string git_diff_object;  // hash (hex) of the diff in the object store, "" = none
-  std::string rerun_of;         // run id
+  std::string rerun_of;         // id of the run that this one repeats; "" = none
 
   static constexpr auto Fields() {
     return std::tuple(
@@ -128,17 +127,18 @@ struct RunSpec {
         Field(38, "rerun_of", &RunSpec::rerun_of, FieldRule::kAlways));
   }
 
-  // It was not for the machine of the client that submitted it. For what is decided from a record
-  // alone, where the machine need not be reached, or known any more.
+  // Whether the run was sent to another machine than the client's own. Decides from the record
+  // alone: the machine need not be reachable, or still be known.
   bool IsElsewhere() const { return !host.empty(); }
-  // Its Python is the user's own: nothing is made for it.
+  // Whether the script uses a Python of the user: the runner makes no environment.
   bool UsesOwnPython() const { return TraitsOf(executor).host_python && !managed_environment; }
 
   json::Object ToJson() const;
-  // kInvalid when a member has the wrong type or one without which no run is possible is missing.
-  // Unknown members are ignored, so an older reader takes a newer spec.
+  // Fails with kInvalid when a member has the wrong type, or when one that every run needs is
+  // missing (key, id, tree, and script unless only_prepare). Unknown members are ignored, so an
+  // older reader takes a newer spec.
   static Result<RunSpec> FromJson(const json::Object& object);
-  // The same without asking for any member: for reading what was recorded once.
+  // Like FromJson(), but requires no member. For specs from a journal.
   static Result<RunSpec> FromRecord(const json::Object& object);
 };
 
@@ -148,8 +148,9 @@ void ReadValue(Members& in, std::string_view key, ExecutorKind& out);
 json::Value ToJsonValue(const RunSpec& spec);
 void ReadValue(Members& in, std::string_view key, RunSpec& out);  // with FromRecord()
 
-// `--a=b`, `--a b c` (joined by blanks), bare `--a` = "true"; positionals are left out. A repeated
-// flag keeps the last value. A word is a flag when it begins with '-' and is not a number.
+// Reads parameters from a command line: `--a=b`, `--a b c` (joined by blanks), bare `--a` = "true".
+// Positionals are left out, and so is everything after `--`. A repeated flag keeps the last value.
+// A word is a flag when it begins with '-' and is not a number.
 std::vector<std::pair<std::string, std::string>> ParametersFromArguments(
     const std::vector<std::string>& arguments);
 

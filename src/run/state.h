@@ -7,7 +7,7 @@
 
 namespace tenon::run {
 
-// The life of a run. Words as users of the Workbench and its successor know them.
+// The life of a run, in the words that users of the Workbench and its successor know.
 //
 //   NotStarted ─► Queued ─► Starting ─► Preparing ─► Running ─► Finalizing ─► Completed
 //        │           │          │            │          │            │     └─► Failed
@@ -15,9 +15,9 @@ namespace tenon::run {
 //        │                                                           ▼
 //        └─► Failed (never started)                 CancelRequested ─► Canceled
 //
-// Steps may be left out (a local run is never Queued), never taken back; a run that is asked to
-// stop may still end Completed or Failed when it was faster. NotResponding is not a state of the
-// journal: a listing shows it for a run that is not finished and has not been heard of.
+// A run may skip states (a local run is never Queued) but never goes back. A run that was asked to
+// stop may still end Completed or Failed if it was faster. The journal never has NotResponding: a
+// listing shows it for an unfinished run that has not been heard from.
 enum class State {
   kNotStarted,
   kQueued,
@@ -34,12 +34,12 @@ enum class State {
 constexpr int LastOf(State) { return static_cast<int>(State::kNotResponding); }
 
 std::string_view StateName(State state);
-std::optional<State> StateFromName(std::string_view name);  // exact spelling
+std::optional<State> StateFromName(std::string_view name);  // exact spelling; nullopt: no state
 bool IsFinal(State state);
 
-// The state that tells more about a run, whatever order the two were heard in: a final one wins
-// over any other, else the later step. Of two final ones the first argument wins. Commutative
-// otherwise.
+// Returns the state that tells more about a run, in whatever order the two arrived: a final state
+// wins over any other, otherwise the later step wins. Of two final states the first argument wins;
+// apart from that the order of the arguments does not matter.
 State Further(State a, State b);
 
 }  // namespace tenon::run

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kGreeting = "tenon-runner ";
 
-// "1 0.1.0" → the two; nothing when it is not that.
+// Parses "1 0.1.0", the protocol and the version; nullopt for any other text.
 std::optional<Hello> ParseGreeting(std::string_view rest) {
   if (!rest.empty() && rest.back() == '\r') rest.remove_suffix(1);
   Hello hello;

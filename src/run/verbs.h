@@ -1,53 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client and a runner say to each other (docs/runner.md). The runner is started with one
-// verb as its first argument. Its first line on standard output is always
+// What a client and a runner say to each other (docs/runner.md has the details). A client starts
+// the runner with one verb as its first argument. Unless noted below, the runner's first line on
+// standard output is
 //
 //   tenon-runner <protocol> <version>\n
 //
-// then one line of JSON with the answer (an object; member "error" {kind, message, hint} on
-// failure). Requests come as one JSON object on standard input, closed by end of file. Every verb
-// may be repeated; a repeat answers as the first did.
+// and the second is the answer, one line of JSON: an object, with member "error" {kind, message,
+// hint} on failure. The client sends the request as one JSON object on standard input, closed by
+// end of file. Every verb may be repeated; a repeat answers as the first call did.
 //
-//   start    {protocol, home, run_id, spec, environment, secrets, version}
-//            → {runner: {pid, start_ticks, boot_id}} once the supervisor holds its segment's lock
-//            and its first record is on disk. For a run that was started before: its handle.
-//   cancel   {protocol, home, run_id, grace_us, who} → {state} when the request is recorded
-//   recover  {protocol, home, run_id} → {state, recovered}. Writes the true end of a run whose
-//            runner is gone: ends what is left of it, reads what its script still logged. A live
-//            run is left alone.
+//   start    {protocol, home, run_id, spec, environment, secrets, version, retry_of}
+//            → {runner: {pid, start_ticks, boot_id}, host, version, protocol} once the supervisor
+//            holds the lock of its segment and its first record is on disk. A run that was started
+//            before: its handle.
+//   cancel   {protocol, home, run_id, grace_us, who} → {state, unheard, recovered} when the request
+//            is recorded; a busy supervisor records it later, `unheard` is its pid.
+//   recover  {protocol, home, run_id} → {state, recovered}. Writes the true end of a run
+//            whose runner is gone: ends the processes that are left, reads what the script still
+//            logged. Does not touch a live run.
+//   end-lost {protocol, home, run_id, key, boot_id, container} → {known, proof}. Ends what
+//            is left of a run whose folder is gone.
 //   collect  {protocol, home, run_id} → {collected, left}. Collects outputs that could not be
 //            collected when the run ended.
 //   environments
 //            {protocol, home, remove: [keys], dry_run} → {environments: [{ready, asked, image_id,
 //            socket, created_us, duration_us, last_used_us, runs, in_use}], removed: [keys],
-//            kept: [{name, why}], bytes_freed}. Lists what was made for runs here, after removing
-//            what was asked for. What a run that goes on uses is kept.
+//            kept: [{name, why}], bytes_freed}. Removes the named environments, then lists those
+//            that are left. Environments used by a live run are kept.
 //   sweep    {protocol, home, runs: [ids], all, dry_run, spare_kept} → {removed: [names], kept:
-//            [{name, why}]}.
-//            Removes containers of runs that are over (of those named, or all; and of runs nobody
-//            knows any more) and of builds that nobody watches.
+//            [{name, why}]}. Removes containers of ended runs (of the named runs, or of all), of
+//            unknown runs, and of builds that nobody watches.
 //   probe    {protocol, home} → what the machine offers
 //   hosted   {protocol, home, remove: [ids], clean, keep_us, dry_run, only: [ids], force, look}
-//            → what is kept on this host
+//            → what this host keeps
 //   watch-idle
 //            {protocol, home, after_us, command, stop, look, runs_only} → {watching,
 //            idle_since_us, busy: [texts]}
 //   version  no input; prints the first line only
-//   serve    the agent of one client; frames in both directions after the first line
+//   serve    the agent of one client; after the first line both directions are frames
 //
-//   exec     HOME RUN FLAGS COMMAND...: runs a command where the script is, on our own standard
-//            streams, and exits with its code; 125 when it could not be started. FLAGS is "tty" or
-//            "plain". No COMMAND: a shell. Prints no first line
+// These print no first line:
 //
-//   environment [MARK]  prints MARK, then its environment as NAME=value\0…; no first line
-//   check HASH          exits with 0 when its own file has that SHA-256; no first line
-//   dial PATH           joins its standard streams to a Unix socket; no first line
-//   login SHELL TEXT    becomes that shell as a login starts it, with `-c TEXT`; no first line
+//   exec     HOME RUN FLAGS COMMAND...: runs a command where the script is, on the runner's own
+//            standard streams, and exits with its code; 125 when it could not be started. FLAGS is
+//            "tty" or "plain"; no COMMAND: a shell. FLAGS "port" with a port number: joins the
+//            standard streams to that port of the script's loopback address
+//   environment [MARK]  prints its own environment as NAME=value\0…, with MARK before and after it
+//   check HASH          exits with 0 when its own file has that SHA-256
+//   dial PATH|PORT      joins its standard streams to a Unix socket or a loopback port
+//   login SHELL TEXT    becomes that shell as a login starts it, with `-c TEXT`
 //
-// Three more are for runners alone and print no first line. As the first process of a container,
-// `init` starts the script and `build` makes an environment; they are told what to do as
-// "<length>\n<JSON>". `rank -- PROGRAM...` starts one of several processes of a run, whose launcher
-// has called it; it is told what to do through the socket in TENON_RANK_DOOR.
+// Three more verbs are for runners alone and print no first line. As the first process of a
+// container, `init` starts the script and `build` makes an environment; the host's runner sends
+// them their job as "<length>\n<JSON>". A launcher in a run calls `rank -- PROGRAM...` to start one
+// of several processes; `rank` gets its job through the socket in the folder TENON_RANK_DOOR.
 #ifndef TENON_RUN_VERBS_H_
 #define TENON_RUN_VERBS_H_
 
@@ -60,7 +66,7 @@
 
 namespace tenon::run {
 
-// Goes up when an old peer could misunderstand a new one; added members do not raise it.
+// Goes up when an old peer could misunderstand a new one. Added members do not raise it.
 inline constexpr int kProtocol = 1;
 
 inline constexpr const char* kVerbStart = "start";
@@ -84,20 +90,23 @@ inline constexpr const char* kVerbCheck = "check";
 inline constexpr const char* kVerbDial = "dial";
 inline constexpr const char* kVerbLogin = "login";
 
-// What an agent (`serve`) prints after its first line, before the first frame.
+// What an agent (`serve`) prints after its first line and before the first frame.
 inline constexpr const char* kAgentGreeting = "tenon-agent 1\n";
 
+// The first line that a runner prints.
 std::string HelloLine(std::string_view version);
 
 struct Hello {
   int protocol = 0;
   std::string version;
 };
-// Finds the hello line in what a runner printed (login shells may print before it). kUnavailable
-// when there is none.
+// Finds the hello line in the output of a runner; a login shell may have printed lines before it.
+// `after`, if given, receives the offset behind the line. Fails with kUnavailable when there is no
+// such line.
 Result<Hello> ParseHello(std::string_view output, size_t* after);
 
-// An Error that says which side is older and what to do, when the two protocols differ.
+// Returns an Error that says which side is older and what to do, or nullopt when the protocols are
+// the same.
 std::optional<Error> ProtocolMismatch(int ours, int theirs, std::string_view their_version);
 
 }  // namespace tenon::run

@@ -17,8 +17,8 @@ constexpr size_t kTagBytes = 16;
 struct FreeContext {
   void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
 };
-// OpenSSL would read the system's configuration first, which costs milliseconds and says nothing
-// about AES.
+// Without this OpenSSL reads the system's configuration first, which costs milliseconds and says
+// nothing about AES.
 void WithoutConfiguration() { OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr); }
 
 using Context = std::unique_ptr<EVP_CIPHER_CTX, FreeContext>;

@@ -31,7 +31,8 @@ Result<std::optional<std::string>> KeyringLookup(const std::string& id, int time
             RunAndCapture({kTool, "lookup", "application", "tenon", "store", id}, "", "",
                           timeout_ms, 4096));
   if (said.timed_out) return Locked("gave no answer");
-  // It ends with 1 both when there is no such entry and when something is wrong; then it says what.
+  // secret-tool exits with 1 both when there is no such entry and when something is wrong. Only
+  // then does it say what is wrong.
   if (said.status.AsShell() != 0) {
     if (Trim(said.err).empty() && said.out.empty()) return std::optional<std::string>();
     return Locked("does not answer: " + ForTerminal(Trim(said.err.substr(0, 300))));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The desktop's keyring, through `secret-tool` of libsecret: on GNOME, KDE and others.
+// The desktop's keyring, through libsecret's program `secret-tool`: on GNOME, KDE and others.
 #ifndef TENON_SECRETS_KEYRING_H_
 #define TENON_SECRETS_KEYRING_H_
 
@@ -10,11 +10,12 @@
 
 namespace tenon::secrets {
 
-// A session with a keyring program; whether the keyring answers is another question.
+// Whether this session has a D-Bus address and a `secret-tool`. The keyring may still be locked or
+// not answer.
 bool KeyringMayBeThere();
-// nullopt: no such entry. kDenied: no keyring, locked, or no answer in time.
+// nullopt: no such entry. kDenied: no keyring, it is locked, or it gave no answer in time.
 Result<std::optional<std::string>> KeyringLookup(const std::string& id, int timeout_ms);
-// The value goes over standard input.
+// Sends the value over standard input, so that no argument list shows it. kDenied as above.
 Status KeyringStore(const std::string& id, const std::string& value, int timeout_ms);
 
 }  // namespace tenon::secrets

@@ -21,11 +21,11 @@ namespace {
 
 constexpr int kVersion = 1;
 constexpr size_t kMaxFile = 16 << 20;
-constexpr int kFirstKeyringMs = 5000;  // one that does not answer by then is not used at all
+constexpr int kFirstKeyringMs = 5000;  // a keyring that does not answer by then is not used at all
 constexpr std::string_view kInKeyring = "keyring";
 constexpr std::string_view kInFile = "file";
 
-// So that a wrong key is told from a damaged value.
+// Tells a wrong key from a damaged value.
 std::string KeyCheck(const std::string& key) {
   return Sha256Of("tenon secrets key check\n" + key).Hex().substr(0, 16);
 }
@@ -37,7 +37,7 @@ struct Store::File {
     std::string about, sealed;
     int64_t set_us = 0;
   };
-  bool there = false;
+  bool there = false;     // the file exists, or is about to
   std::string id;         // of the entry in the keyring
   std::string key_place;  // "keyring" or "file"
   std::string key_check;
@@ -133,7 +133,8 @@ Result<std::string> Store::Key(const File& file) const {
   return *std::move(key);
 }
 
-// In the keyring if there is one that answers and gives back what it was given, else in a file.
+// Puts the new key into the keyring if that answers and gives back what it was given, else into a
+// file.
 Result<std::string> Store::MakeKey(File* file) const {
   file->there = true;
   file->id = RandomHex(16);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passwords, passphrases and other secrets of this user, encrypted in one file of the Tenon home.
 //
-// The key lies in the desktop's keyring when there is one that answers, else in a file beside it
-// that only the user can read; Where() says which, in words for the user. Every value is
-// encrypted by itself (AES-256-GCM) with its name bound to it, so values cannot be swapped.
-// The names are not secret.
+// The key is in the desktop's keyring when there is one that answers, else in a file beside the
+// secrets that only the user can read. Where() says which, in words for the user. Every value is
+// encrypted by itself (AES-256-GCM) with its name bound to it, so values cannot be swapped. Names
+// and `about` texts are not secret and not encrypted.
 #ifndef TENON_SECRETS_STORE_H_
 #define TENON_SECRETS_STORE_H_
 
@@ -19,16 +19,20 @@ namespace tenon::secrets {
 
 class Store {
  public:
-  // `home`: the Tenon home. Reads nothing yet; nothing is made before the first Set().
-  // `keyring_ms`: how long a keyring may take, in which the user may have to unlock it.
+  // `home`: the Tenon home. The constructor reads nothing; nothing is made before the first Set().
+  // `keyring_ms`: how long a keyring may take to give the key; the user may have to unlock it
+  // meanwhile.
   explicit Store(std::string home, int keyring_ms = 30'000);
 
-  // nullopt: there is none of that name. kCorrupt: damaged, or of another key; kDenied: the
-  // keyring is locked, or others can read the key's file. The message never has a value in it.
+  // nullopt: there is no secret of that name. kCorrupt: the file is damaged, or was encrypted with
+  // another key; kDenied: the keyring is locked or has lost the key, or others can read the key's
+  // file; kNotFound: the key's file is missing. The message never has a value in it.
   Result<std::optional<std::string>> Get(const std::string& name);
-  // Replaces. On disk when it returns; other processes may do the same at the same time.
+  // Adds or replaces a secret; it is on disk when Set() returns. Other processes may call Set() at
+  // the same time. Makes a new key when the store has no secrets and its key can't be had;
+  // otherwise a missing key fails as in Get().
   Status Set(const std::string& name, const std::string& value, const std::string& about);
-  Status Remove(const std::string& name);  // none of that name: kNotFound
+  Status Remove(const std::string& name);  // no such name: kNotFound
 
   struct Entry {
     std::string name;
@@ -54,7 +58,7 @@ class Store {
   int keyring_ms_;
 };
 
-// The name a host's secret has in the store.
+// The names of a host's secrets in the store.
 std::string PasswordName(const std::string& host_id);
 std::string PassphraseName(const std::string& host_id);
 

@@ -91,7 +91,7 @@ TEST_F(Secrets, AnotherKeyIsSaidSoAndNothingIsOverwritten) {
                   .ok());
   EXPECT_EQ(store.Get("a").error().kind, ErrorKind::kCorrupt);
   EXPECT_EQ(store.Set("b", "x", "").error().kind, ErrorKind::kCorrupt);
-  EXPECT_EQ(*store.Get("none"), std::nullopt);  // that can be told without the key
+  EXPECT_EQ(*store.Get("none"), std::nullopt);  // Get() tells this without the key
 }
 
 TEST_F(Secrets, SwappedEntriesDoNotOpen) {
@@ -195,7 +195,7 @@ TEST_F(Secrets, AKeyringThatForgetsOrFailsIsNotUsed) {
   EXPECT_TRUE(Exists(home_ + "/secrets.key"));
   EXPECT_EQ(**store.Get("a"), kCanary);
   FakeTool("exit 1\n");
-  EXPECT_EQ(**store.Get("a"), kCanary);  // the file says where its key is
+  EXPECT_EQ(**store.Get("a"), kCanary);  // the file of secrets says where its key is
 }
 
 }  // namespace

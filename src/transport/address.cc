@@ -19,7 +19,8 @@ bool IsPlain(char c) {
          std::string_view("_./:@+,-").find(c) != std::string_view::npos;
 }
 
-// A host name, an IP address, an alias: no blanks, nothing a shell or ssh reads otherwise.
+// A host name, an IP address or an alias, without blanks or characters that mean something to a
+// shell or to ssh.
 bool IsHostWord(std::string_view text) {
   return !text.empty() && text.front() != '-' &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How people and files name other machines, the keys that machines show, and why one was not let
-// in. Words only: who connects is ssh.h.
+// Parses the names of other machines and the keys they show, and names the reasons for a refused
+// login. Text only: ssh.h makes the connections.
 #ifndef TENON_TRANSPORT_ADDRESS_H_
 #define TENON_TRANSPORT_ADDRESS_H_
 
@@ -11,13 +11,14 @@
 
 namespace tenon::transport {
 
-// "host:2222", "[2001:db8::1]:2222", "ssh://user@host:2222" → parts; a bare IPv6 address is one.
+// Splits "host:2222", "[2001:db8::1]:2222" or "ssh://user@host:2222" into its parts. A bare IPv6
+// address is a host without a port. Absent parts: "" and 0. Other text is kInvalid.
 struct MachineAddress {
   std::string host, user;
   int port = 0;
 };
 Result<MachineAddress> ParseMachineAddress(const std::string& text);
-// kInvalid for a name that cannot be a user's.
+// Fails with kInvalid when `user` cannot be a login name.
 Status CheckLoginName(const std::string& user);
 
 struct HostKey {
@@ -25,14 +26,14 @@ struct HostKey {
   std::string type;         // ED25519, RSA, …
   std::string fingerprint;  // SHA256:…
 };
-// "ssh-ed25519 AAAA… comment" → the key and its fingerprint. kInvalid: no key.
+// Parses "ssh-ed25519 AAAA… comment". Fails with kInvalid when the text is not a host key.
 Result<HostKey> ParseHostKey(std::string_view text);
 
-// Reasons of a kDenied of a login.
-inline constexpr std::string_view kHostKeyRefused = "host-key-refused";  // the machine's, by us
+// Values of Error::reason when a login fails with kDenied.
+inline constexpr std::string_view kHostKeyRefused = "host-key-refused";  // we refused the host key
 inline constexpr std::string_view kPasswordWrong = "password-wrong";
-inline constexpr std::string_view kPasswordNeeded = "password-needed";  // or another one
-inline constexpr std::string_view kKeysOnly = "keys-only";  // a password was given for nothing
+inline constexpr std::string_view kPasswordNeeded = "password-needed";  // missing or not accepted
+inline constexpr std::string_view kKeysOnly = "keys-only";          // the server takes no password
 inline constexpr std::string_view kLoginRefused = "login-refused";  // for any other reason
 
 }  // namespace tenon::transport

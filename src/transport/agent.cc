@@ -18,7 +18,7 @@ namespace tenon::transport {
 namespace {
 
 constexpr size_t kWordsKept = 16u << 10;
-// How long a process whose output has ended may take to say why.
+// How long a process may take to end, and to say why, after its output has ended.
 constexpr int64_t kLastWordsUs = 5'000'000;
 
 int64_t Now() { return SystemClock().MonotonicUs(); }
@@ -75,7 +75,7 @@ Status Agent::TakeIn() {
   return {};
 }
 
-// Why the conversation is over, from how the process ended.
+// Waits for the end of the process and says why the conversation is over.
 Error Agent::Gone() {
   process_.in.Reset();
   const int64_t deadline = Now() + kLastWordsUs;

@@ -18,40 +18,43 @@ namespace tenon::transport {
 // The line an agent prints before its first frame.
 inline constexpr const char* kAgentGreeting = "tenon-agent 1\n";
 
-// One conversation with the agent of a host (docs/runner.md § serve): frames there, frames back,
-// over the pipes of a process (ssh, or the agent itself in tests). One thread at a time.
+// One conversation with the agent on a host (docs/runner.md § serve). Frames go both ways over the
+// pipes of a process: ssh, or the agent itself in tests. One thread at a time.
 //
-// After an Error the conversation is over. How the process ended, and what it said, is then known:
-// ended() and said().
+// After an Error, other than kInvalid from Send(), the conversation is over. ended() then says how
+// the process ended, if it has, and said() what it wrote to standard error.
 class Agent {
  public:
   explicit Agent(PipedProcess process);
 
-  // Hands over a frame. Never waits for answers, but takes in what comes meanwhile, so that two
-  // sides that both have much to say do not wait for each other. kUnavailable when nothing moves
-  // for `timeout_us`.
+  // Sends a frame and does not wait for its answer. Reads what arrives meanwhile, so that two sides
+  // that both send much do not block each other. Fails with kUnavailable when the connection has
+  // ended or takes no byte for `timeout_us`, with kInvalid when `body` is larger than a frame may
+  // be.
   Status Send(const json::Object& head, std::string_view body, int64_t timeout_us);
 
-  // The next frame; nullopt after `timeout_us`. kUnavailable: the other side is gone.
+  // Returns the next frame, nullopt after `timeout_us`. Fails with kUnavailable when the connection
+  // has ended, with kCorrupt when it sends no valid frame.
   Result<std::optional<Frame>> Receive(int64_t timeout_us);
 
-  // When anything last came from the other side (monotonic).
+  // When the last bytes came from the other side (monotonic clock).
   int64_t last_heard_us() const { return last_heard_us_; }
   bool greeted() const { return reader_.greeted(); }
   // For poll(2): readable when there may be something to Receive().
   int fd() const { return process_.out.get(); }
 
+  // How the process ended; nullopt until Send() or Receive() has noticed its end.
   const std::optional<ExitStatus>& ended() const { return ended_; }
-  // It ended before its command can have run.
+  // The session ended before its command can have started.
   bool refused() const { return process_.refused; }
-  // It ended without saying how: by a signal, or with the shared connection.
+  // The session ended without an exit status: by a signal, or with the shared connection.
   bool untold() const { return process_.untold; }
-  // The last words on its standard error, and what came before the greeting.
+  // said(): the last 16 KiB of standard error. noise(): what came before the greeting.
   const std::string& said() const { return said_; }
   const std::string& noise() const { return reader_.noise(); }
 
  private:
-  // Waits until there is something to read (or, with `writing`, room to write). False: time is up.
+  // Waits until there is something to read or, with `writing`, room to write. False: time is up.
   Result<bool> WaitFor(bool writing, int64_t deadline_us);
   Status TakeIn();
   void TakeWords();
@@ -67,7 +70,7 @@ class Agent {
 // The Error in an answer that is not ok.
 Error AnswerError(const json::Object& answer);
 
-// The request `run`, and how it was answered.
+// Builds the agent's `run` request and reads the answer to it.
 json::Object RunRequest(const std::vector<std::string>& argv, int timeout_ms);
 Result<CaptureResult> ToCaptureResult(const Frame& answer);
 

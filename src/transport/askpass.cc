@@ -28,11 +28,11 @@
 namespace tenon::transport {
 namespace {
 
-// A question is "<pid of ssh>\n<prompt>", then the sender shuts its side. An
-// answer is one of these bytes and, after the first, the text.
+// A question is "<pid of ssh>\n<prompt>"; then the sender shuts down its writing side. An answer
+// begins with one of these bytes; after kAnswer comes the text.
 constexpr char kAnswer = 'A';
 constexpr char kNoAnswer = 'N';
-constexpr char kStop = 'S';  // no answer, and ssh shall not go on trying
+constexpr char kStop = 'S';  // no answer, and ssh is ended
 
 constexpr size_t kMaxQuestion = 64 << 10;
 constexpr int kQuestionMs = 5000;
@@ -45,20 +45,22 @@ std::string& AskpassProgram() {
 std::string PathOfOurProgram() {
   if (!AskpassProgram().empty()) return AskpassProgram();
   std::string exe = ReadLink("/proc/self/exe").value_or("");
-  // Replaced by a newer one meanwhile, which can ask as well.
+  // A newer version has replaced the program; it can ask as well.
   constexpr std::string_view kGone = " (deleted)";
   if (exe.ends_with(kGone)) exe.resize(exe.size() - kGone.size());
   return exe;
 }
 
-// What lies at the path, else ours by our pid: others can't have that once we keep out of dumps.
+// The program at its path, else our own file by our pid. Once we keep out of dumps, unprivileged
+// processes cannot open the latter.
 std::string OurProgram() {
   std::string path = PathOfOurProgram();
   if (!path.empty() && ::access(path.c_str(), X_OK) == 0) return path;
   return "/proc/" + std::to_string(::getpid()) + "/exe";
 }
 
-// Everything the peer sends until it shuts its side; nothing when that takes too long.
+// Returns all that the peer sends until it shuts down its writing side; nullopt when that takes too
+// long.
 std::optional<std::string> ReadAll(int fd, size_t limit, int timeout_ms) {
   std::string text;
   const int64_t deadline = SystemClock().MonotonicUs() + int64_t{timeout_ms} * 1000;
@@ -98,7 +100,7 @@ bool FillAddress(const std::string& path, sockaddr_un* address) {
 constexpr std::string_view kFolderStem = "tenon-ask-";
 constexpr time_t kForgottenSeconds = 60;
 
-// Folders of ours whose process was killed: nobody listens there any more.
+// Removes our folders whose process was killed: nobody listens at their sockets any more.
 void RemoveForgotten(const std::string& place) {
   const Result<std::vector<std::string>> names = ListDir(place);
   for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
@@ -149,7 +151,7 @@ bool Names(std::string_view text, const AskpassRules& rules) {
   return at != std::string_view::npos && NamesAre(text.substr(0, at), text.substr(at + 1), rules);
 }
 
-// What a server asks when it wants the password and nothing else: not a new one, not a code.
+// Whether a server asks for the password and nothing else, such as a new password or a code.
 bool AsksForPassword(std::string_view text) {
   std::string words = ToLower(Trim(text));
   if (words.ends_with(':')) words.pop_back();
@@ -178,7 +180,8 @@ PromptKind ClassifyPrompt(const std::string& prompt, const AskpassRules& rules) 
                       AsksForPassword(std::string_view(prompt).substr(close + 2));
     return ours ? PromptKind::kPassword : PromptKind::kOther;
   }
-  // Before 8.5 a server's own question came without names; then only one server may be asking.
+  // Before ssh 8.5 the question of a server came without names. It is trusted only where no jump
+  // host can have asked it.
   if (!rules.jumps && prompt.find('@') == std::string::npos && AsksForPassword(prompt)) {
     return PromptKind::kPassword;
   }
@@ -190,7 +193,7 @@ void SetAskpassProgram(std::string path) { AskpassProgram() = std::move(path); }
 std::string WhyAskpassCannotStart() {
   std::string path = PathOfOurProgram();
   if (::access(path.c_str(), X_OK) == 0) return "";
-  if (::geteuid() == 0 || ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1) return "";  // by our pid
+  if (::geteuid() == 0 || ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1) return "";  // by /proc/PID/exe
   const std::string text = "ssh can't start " + ForTerminal(path) + " to ask for the password: ";
   std::string closed;
   for (std::string folder = DirName(path); folder.size() > 1; folder = DirName(folder)) {
@@ -214,7 +217,7 @@ int AskpassMain(const std::string& prompt) {
   const char* kind = ::getenv("SSH_ASKPASS_PROMPT");
   sockaddr_un address;
   if (path == nullptr || !FillAddress(path, &address)) return 1;
-  if (kind != nullptr && std::strcmp(kind, "none") == 0) return 0;  // only to be told something
+  if (kind != nullptr && std::strcmp(kind, "none") == 0) return 0;  // a notice, not a question
   const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return 1;
   const std::string question = std::to_string(::getppid()) + "\n" + prompt;
@@ -235,7 +238,7 @@ struct AskpassServer::State {
   UniqueFd listening, stop_read, stop_write;
   std::thread thread;
   std::atomic<bool> asking{false};
-  std::atomic<bool> wanted{false};  // the password
+  std::atomic<bool> wanted{false};  // the password was asked for
   std::atomic<bool> refused{false};
   std::atomic<bool> held_back{false};
 
@@ -243,7 +246,7 @@ struct AskpassServer::State {
   std::string unanswered;        // guarded by mutex
   std::optional<Error> problem;  // guarded by mutex
 
-  // Of the thread alone.
+  // For the server's thread alone.
   std::optional<AskpassRules> rules;
   std::set<pid_t> answered;  // ssh processes that were given the password
   std::set<pid_t> unlocked;  // and those that were given the passphrase
@@ -256,7 +259,7 @@ struct AskpassServer::State {
   std::string AskUser(const std::string& asked, char otherwise);
 };
 
-// nullopt: there is no such secret.
+// Returns nullopt when there is no such secret.
 std::optional<std::string> AskpassServer::State::AnswerWith(const SshSecrets::Lookup& lookup) {
   if (!lookup) return std::nullopt;
   auto found = lookup();
@@ -271,8 +274,8 @@ std::optional<std::string> AskpassServer::State::AnswerWith(const SshSecrets::Lo
   return answer;
 }
 
-// Each ssh process gets the password once: to be asked again means that it was wrong, and ssh would
-// answer an empty word for us, which the server counts as another try.
+// Each ssh process gets the password once. If it asks again, the password was wrong. Without kStop
+// ssh would send an empty word next, which the server counts as another try.
 std::string AskpassServer::State::Decide(pid_t ssh, const std::string& prompt) {
   if (!rules) rules = ask_rules();
   const PromptKind kind = ClassifyPrompt(prompt, *rules);
@@ -308,7 +311,7 @@ std::string AskpassServer::State::AskUser(const std::string& asked, char otherwi
     asking = true;
     answer = secrets.ask_user(prompt);
     asking = false;
-    otherwise = kStop;  // somebody was there and did not want to
+    otherwise = kStop;  // the user was asked and gave no answer
   }
   if (answer) return kAnswer + *answer;
   const std::lock_guard<std::mutex> lock(mutex);
@@ -382,7 +385,7 @@ void AskpassServer::AddTo(Environment* environment) const {
   (*environment)[kAskpassVariable] = state_->socket();
   (*environment)["SSH_ASKPASS"] = OurProgram();
   (*environment)["SSH_ASKPASS_REQUIRE"] = "force";
-  // Before 8.4: only with a display, and without a terminal.
+  // ssh before 8.4 starts the program only if there is a display and no terminal.
   environment->emplace("DISPLAY", ":0");
 }
 

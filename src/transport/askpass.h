@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a password reaches ssh: ssh starts the program named by SSH_ASKPASS with its question, that
-// program (ours, in another role) passes the question on over a Unix socket to the process that
-// started ssh, and prints what comes back. So no secret is on a command line, in an environment or
-// in a file.
+// How a password reaches ssh. ssh starts the program that SSH_ASKPASS names, with its question.
+// That program is ours in another role: it passes the question over a Unix socket to the process
+// that started ssh, and prints the answer. No secret is on a command line, in an environment or in
+// a file.
 //
-// Only a question of the right user on the right host gets the password; ssh itself writes both
-// into the question, and the host is the alias of the pinned key. Every other question (a jump
-// host, another key, a one-time code) goes to the user.
+// The stored password answers only a question about the right user on the right host. ssh itself
+// writes both into the question, and the host is the alias of the pinned key. Every other question
+// (a jump host, another key, a one-time code) goes to the user.
 #ifndef TENON_TRANSPORT_ASKPASS_H_
 #define TENON_TRANSPORT_ASKPASS_H_
 
@@ -22,66 +22,73 @@
 
 namespace tenon::transport {
 
-// Names the socket. A program that finds it set was started by ssh to ask: see AskpassMain.
+// The environment variable that holds the path of the socket. When it is set, ssh has started this
+// program to ask a question: see AskpassMain.
 inline constexpr const char* kAskpassVariable = "TENON_ASKPASS";
 
-// The other end: passes `prompt` on and prints the answer. Returns the exit code of the program.
-// To be called first thing in main() when kAskpassVariable is set.
+// Passes `prompt` to the AskpassServer and prints the answer. Returns the exit code of the program.
+// May end the ssh that asked. main() calls it first when kAskpassVariable is set.
 int AskpassMain(const std::string& prompt);
 
-// The program that ssh starts to ask; it calls AskpassMain. Else: the one that runs now.
+// Sets the program that ssh starts to ask a question; it must call AskpassMain. Default: the
+// program that runs now.
 void SetAskpassProgram(std::string path);
 
-// Why ssh, which is started as this user, can't start that program: it was moved away, or lies in a
-// folder that this user may not enter. "" = it can.
+// Why ssh, running as this user, cannot start the askpass program: it was moved away, or it lies in
+// a folder that this user may not enter. "" = it can.
 std::string WhyAskpassCannotStart();
 
-// This process, which holds secrets, leaves no core dump and cannot be looked into by others of the
-// same user.
+// Makes this process leave no core dump and keeps other processes of the same user from reading its
+// memory. For processes that hold secrets.
 void KeepOutOfDumps();
 
-// Overwrites the bytes.
+// Overwrites the bytes, then empties the string.
 void Wipe(std::string* secret);
 
-// Whose questions may be answered with what we know.
+// Tells the questions that the stored secrets answer from all others.
 struct AskpassRules {
-  std::string user;   // as ssh logs in
-  std::string alias;  // of the host key
+  std::string user;   // that ssh logs in as
+  std::string alias;  // HostKeyAlias of the target
   std::string identity_file;
-  bool jumps = false;  // there are machines on the way that may ask too
+  bool jumps = false;  // jump hosts on the way may ask, too
   std::string shown;   // what the user reads in place of the alias
 };
 
 enum class PromptKind {
-  kPassword,    // of the user on this very host
+  kPassword,    // of the target's user on the target
   kPassphrase,  // of the identity file
   kOther,
 };
 PromptKind ClassifyPrompt(const std::string& prompt, const AskpassRules& rules);
 
-// Answers on a thread of its own as long as it lives.
+// Answers the questions of ssh on a thread of its own until it is destroyed. Its methods may be
+// called from any thread.
 class AskpassServer {
  public:
-  // `rules` is asked for when the first question comes.
+  // Calls `rules` once, when the first question comes. `rules` and the functions of `secrets` are
+  // called on the server's thread.
   static Result<std::unique_ptr<AskpassServer>> Start(std::function<AskpassRules()> rules,
                                                       SshSecrets secrets);
   ~AskpassServer();
   AskpassServer(const AskpassServer&) = delete;
   AskpassServer& operator=(const AskpassServer&) = delete;
 
-  // What ssh needs to find us.
+  // Adds the variables that make ssh ask this server.
   void AddTo(Environment* environment) const;
 
-  // The user is being asked right now: no time limit should pass meanwhile.
+  // True while the user is being asked. Time limits should not run meanwhile.
   bool asking_user() const;
-  // What went wrong, for the message: the password was asked for; it was given and asked for once
-  // more; a question that got no answer ("" = none).
+  // For error messages. password_asked(): ssh asked for the target's password. password_refused():
+  // ssh asked for it again after it got one. unanswered(): the last question without an answer; ""
+  // = none.
   bool password_asked() const;
   bool password_refused() const;
   std::string unanswered() const;
-  // Why a stored secret could not be had; nothing was answered then. Told once.
+  // Why a stored secret could not be read; the question got no answer then. Returns each problem
+  // once.
   std::optional<Error> TakeProblem();
-  // While true, the stored secrets stay where they are.
+  // While true, questions for the target's password get no answer, and ssh ends. Other questions
+  // are answered as usual.
   void HoldBack(bool on);
 
  private:

@@ -15,7 +15,7 @@
 namespace tenon::transport {
 namespace {
 
-// ssh starts this very program to ask: then it is no test.
+// When ssh starts this program to ask a question, it answers and runs no test.
 const bool kIsNoTest = [] {
   if (std::getenv(kAskpassVariable) == nullptr) return false;
   const auto line = ReadFile("/proc/self/cmdline");
@@ -23,7 +23,7 @@ const bool kIsNoTest = [] {
   ::_exit(AskpassMain(words.size() > 1 ? words[1] : ""));
 }();
 
-// What the user was asked, on the thread that answers.
+// What the user was asked; filled by the thread that answers.
 class Asked {
  public:
   void Add(const std::string& prompt) {
@@ -99,7 +99,7 @@ Result<CaptureResult> AskAs(const AskpassServer& server, const std::string& prom
                        "", "", 20'000);
 }
 
-// The same with a process between, for answers that end whoever has asked.
+// The same through a shell, for answers that end the process that has asked.
 Result<CaptureResult> AskThroughAShell(const AskpassServer& server, const std::string& prompt) {
   Environment environment;
   server.AddTo(&environment);
@@ -167,7 +167,7 @@ TEST(Askpass, TheFolderOfAKilledProcessIsRemovedByTheNext) {
   const auto first = AskpassServer::Start(rules, {});
   EXPECT_FALSE(Exists(left));
   const auto second = AskpassServer::Start(rules, {});
-  EXPECT_EQ(ListDir(place.path())->size(), 2u);  // the living stay
+  EXPECT_EQ(ListDir(place.path())->size(), 2u);  // those of living processes stay
   ::unsetenv("XDG_RUNTIME_DIR");
 }
 

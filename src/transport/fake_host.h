@@ -13,14 +13,14 @@
 
 namespace tenon::transport {
 
-// A host made of data: files are a map, programs are functions by path. Everything that was asked
-// of it can be read afterwards, and it can be told to fail.
+// A Host in memory, for tests: files are a map, programs are functions by path. It records every
+// Run() and can be told to fail.
 class FakeHost : public Host {
  public:
   struct File {
     std::string bytes;
     mode_t mode = 0644;
-    uint64_t generation = 0;  // another number: the file was replaced
+    uint64_t generation = 0;  // changes when the file is replaced
     bool locked = false;
   };
   struct Call {
@@ -37,7 +37,7 @@ class FakeHost : public Host {
   Result<bool> IsLocked(const std::string& path) override;
   std::string Describe() const override { return "a fake host"; }
 
-  // Set up before use; from the test's thread.
+  // Called before use, from the test's thread.
   void SetProgram(const std::string& path, Program program);
   // The next `calls` calls of any kind fail with kUnavailable.
   void DropLink(int calls);

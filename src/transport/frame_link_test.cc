@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kLong = 60'000'000;
 
-// Says what was laid ready, then what `endless` makes up.
+// Gives the frames in `ready`, then those that `endless` makes.
 class FakeLink : public FrameLink {
  public:
   Status Send(const json::Object& head, std::string_view) override {

@@ -9,10 +9,10 @@
 namespace tenon::transport {
 namespace {
 
-// What is kept of streams that nobody takes from, and of answers that nobody has asked for.
+// How many bytes of frames are kept that nobody has taken yet.
 constexpr size_t kMostKept = 96u << 20;
-constexpr size_t kFrameCost = 1u << 10;  // of an empty one
-// What has come already is sorted beyond the time given, but not without end.
+constexpr size_t kFrameCost = 1u << 10;  // counted for each frame besides its body
+// Frames that have come already are sorted even when the time is up, for so long at most.
 constexpr int64_t kSortUs = 100'000;
 
 int64_t Now() { return SystemClock().MonotonicUs(); }
@@ -48,7 +48,8 @@ Result<bool> FrameLink::Sort(int64_t timeout_us) {
   Frame& frame = **taken;
   const int64_t id = json::GetInt(frame.head, "id");
   const auto stream = streams_.find(id);
-  // Of a stream that has ended here something may still come. One that was not begun comes later.
+  // Frames of a stream that has ended here may still come; they are dropped. So is the answer to a
+  // skipped request ("if_ok"): that stream begins with a later request.
   if (id != 0 && (stream == streams_.end() || json::GetBool(frame.head, "skipped"))) return true;
   kept_ += frame.body.size() + kFrameCost;
   (id == 0 ? answers_ : stream->second).push_back(std::move(frame));
@@ -111,7 +112,7 @@ void FrameLink::EndStream(int64_t stream) {
   }
   streams_.erase(found);
   if (!state().stands) return;
-  // A link that can't take it is lost, and the stream with it.
+  // A link that fails here is lost, and the stream with it.
   (void)Send({{"op", "unfollow"}, {"id", stream}}, {}).ok();
 }
 

@@ -25,52 +25,61 @@ struct KnownLength {
   uint64_t size = 0;
 };
 
-// How a link is and was. What needs no link always stands.
+// The state of a link. The defaults are those of a host that needs no link.
 struct LinkState {
   bool stands = true;  // a conversation is under way
   bool heard = true;   // the host has answered at least once
-  bool sent = true;    // something was sent to it, heard or not
+  bool sent = true;    // something was sent to it, answered or not
 };
 
-// Frames to the agent of a host and back (docs/runner.md § serve), for those who have more to say
-// than the calls of Host. Requests may be sent ahead; answers come in their order. Beside them go
-// streams, whose frames bear the number of their request: several at once, while other requests are
-// made. After an Error everything that was under way is forgotten; the next Send() begins a new
-// conversation. One thread at a time.
+// Frames to the agent on a host and back (docs/runner.md § serve), for requests that Host has no
+// call for. One thread at a time.
+//
+// Several requests may be sent before the first answer comes; answers come in the order of the
+// requests. A request with a stream number begins a stream: the frames of that stream bear its
+// number. Several streams may go on at once, and other requests beside them.
+//
+// When the link fails, all answers and streams under way are dropped. The next Send() begins a new
+// conversation.
 class FrameLink {
  public:
   virtual ~FrameLink() = default;
+  // Sends a frame and does not wait for its answer. Begins a conversation if none is under way.
   virtual Status Send(const json::Object& head, std::string_view body) = 0;
-  // The next answer; nullopt after `timeout_us`. kUnavailable: the link is gone.
+  // Returns the next answer, nullopt after `timeout_us`. Fails with kUnavailable when the link is
+  // gone, with kCorrupt when too many unread answers pile up.
   Result<std::optional<Frame>> Next(int64_t timeout_us);
-  // The next answer; none in that time is kUnavailable, and the end of the conversation.
+  // Like Next(), but no answer in that time is kUnavailable and ends the conversation.
   Result<Frame> Receive(int64_t timeout_us);
 
-  // A number for a stream, never 0: `id` of the request that begins it (Send()).
+  // Returns the number of a new stream, never 0. The caller sends it as `id` of the request that
+  // begins the stream.
   int64_t NewStream();
-  // Its next frame; nullopt after `timeout_us`. kUnavailable: the link is gone, or more of it has
-  // come than is kept while nobody takes it; a new request may go on where it was.
+  // Returns the next frame of the stream, nullopt after `timeout_us`. Fails with kUnavailable when
+  // the link is gone, or when the stream was dropped because too much was waiting unread. The
+  // caller may then go on where the stream stopped, with a new request.
   Result<std::optional<Frame>> NextOf(int64_t stream, int64_t timeout_us);
-  // Frames of it wait here, whatever fd() says.
+  // Whether frames of the stream have been read from the link already: fd() does not tell of these.
   bool HasFrames(int64_t stream) const;
-  // Nothing more of it is wanted, whether it was begun or not.
+  // Ends the stream and drops its frames. The stream need not have been begun. May be repeated.
   void EndStream(int64_t stream);
 
-  // Ends the conversation, with its streams.
+  // Ends the conversation and all its streams.
   void Close();
-  // Readable when a frame may have come, for any of those who wait; -1: no conversation.
+  // Readable when a frame may have come, an answer or one of any stream. -1: no conversation.
   virtual int fd() const { return -1; }
-  // Costs nothing and contacts nobody.
+  // Returns at once and does not contact the host.
   virtual LinkState state() const { return {}; }
 
  protected:
-  // The next frame, whoever it is for.
+  // Returns the next frame, an answer or one of any stream; nullopt after `timeout_us`.
   virtual Result<std::optional<Frame>> Take(int64_t timeout_us) = 0;
+  // Ends the connection to the agent, if there is one.
   virtual void HangUp() = 0;
 
  private:
   std::optional<Frame> PopFrom(std::deque<Frame>* frames);
-  // Takes a frame and lays it where it belongs. False: none came in that time.
+  // Takes one frame and puts it with the answers or with its stream. False: none came in that time.
   Result<bool> Sort(int64_t timeout_us);
   template <typename Find>
   Result<std::optional<Frame>> SortUntil(const Find& find, int64_t timeout_us);
@@ -78,45 +87,46 @@ class FrameLink {
 
   std::deque<Frame> answers_;
   std::map<int64_t, std::deque<Frame>> streams_;
-  size_t kept_ = 0;  // bytes of all these
+  size_t kept_ = 0;  // bytes of all frames in answers_ and streams_
   int64_t last_stream_ = 0;
 };
 
-// A machine we can reach: this one, or one over SSH. Runs commands, puts files, reads files
-// from an offset. Bytes are opaque here: no host knows what a journal or a runner is.
+// A machine we can reach: this one, or one over SSH. Runs commands, writes files, reads files from
+// an offset. Bytes are opaque: a Host knows nothing of journals or runners.
 //
-// Paths are absolute on the host. Calls block; one thread at a time per object. An Error of kind
-// kUnavailable means that the host or the link did not do its part and a repeat may work; after it
-// the caller does not know whether a command ran, so commands given here must bear repeating.
+// Paths are absolute on the host. Calls block. One thread at a time per object. kUnavailable means
+// that the host or the link failed and that a repeat may work. The caller then does not know
+// whether a command ran, so every command must be safe to repeat.
 class Host {
  public:
   virtual ~Host() = default;
 
-  // Runs a program to its end with `input` on its standard input. The program not being there is
-  // kNotFound; a program that ends badly is a result, not an Error. Killed after `timeout_ms` (0:
-  // never), which the result says. The program's descendants may live on.
+  // Runs a program to its end with `input` on its standard input. Fails with kNotFound when the
+  // program does not exist. A program that ends badly is a result, not an Error. After `timeout_ms`
+  // (0: never) the program is killed, and the result says so. Its descendants may live on.
   virtual Result<CaptureResult> Run(const std::vector<std::string>& argv, const std::string& input,
                                     int timeout_ms) = 0;
 
-  // Makes a file appear whole, replacing an old one of that name; missing folders are made. Readers
-  // see the old bytes or the new ones. It survives a power cut when this returns.
+  // Writes a whole file and replaces an old one of that name. Makes missing folders. Readers see
+  // the old bytes or the new ones, never a mix. When this returns, the file survives a power cut.
   virtual Status PutFile(const std::string& path, std::string_view bytes, mode_t mode) = 0;
 
-  // Up to `max` bytes from `offset`; empty at or beyond the end. kNotFound: no such file.
+  // Returns up to `max` bytes from `offset`, none at or beyond the end. kNotFound: no such file.
   virtual Result<std::string> ReadFrom(const std::string& path, uint64_t offset, size_t max) = 0;
 
   // Returns true when one of the files is longer than known or was replaced or removed meanwhile,
-  // false after `timeout_us`. A file that is not there has no length; kNotFound: none is there.
+  // false after `timeout_us`. A file that does not exist yet is waited for. Fails with kNotFound
+  // when none of the files exists.
   virtual Result<bool> WaitForGrowth(const std::vector<KnownLength>& files, int64_t timeout_us) = 0;
-  // Readable when a file that was waited for last may have grown; -1: only waiting tells.
+  // Readable when a file of the last WaitForGrowth() may have grown. -1: only waiting tells.
   virtual int growth_fd() const { return -1; }
 
-  // Whether some process on the host holds an flock on the file: a journal's writer is alive.
-  // kNotFound: no such file.
+  // Whether a process on the host holds an flock on the file, as the writer of a journal does while
+  // it lives. kNotFound: no such file.
   virtual Result<bool> IsLocked(const std::string& path) = 0;
 
-  // Of a host that does not share our disk; nullptr: this machine. Not to be used beside the calls
-  // above while answers are still to come.
+  // The link to a host that does not share our disk; the host owns it. nullptr: this machine. While
+  // answers on the link are still to come, the calls above must not be used.
   virtual FrameLink* frames() { return nullptr; }
 
   // For messages: "this machine", "gpu1 (ssh)".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every Host promises, as tests. A test program gives one HostUnderTest per kind of host.
+// Tests of what every Host promises. A test program gives one HostUnderTest per kind of host.
 #ifndef TENON_TRANSPORT_HOST_CONTRACT_H_
 #define TENON_TRANSPORT_HOST_CONTRACT_H_
 
@@ -41,7 +41,7 @@ class HostContract : public testing::TestWithParam<HostParam> {
   Host& host() { return under_test_->host(); }
   std::string Path(const std::string& name) { return under_test_->folder() + "/" + name; }
 
-  // How long WaitForGrowth took while `change` happened on another thread.
+  // Returns how long WaitForGrowth took while `change` ran on another thread.
   int64_t WaitWhile(const std::string& path, uint64_t beyond, const std::function<void()>& change) {
     int64_t begin = SystemClock().MonotonicUs();
     std::thread other(change);
@@ -120,8 +120,7 @@ TEST_P(HostContract, GrowthDuringTheWaitEndsIt) {
 TEST_P(HostContract, ReplacementEndsTheWait) {
   std::string path = Path("file");
   ASSERT_TRUE(host().PutFile(path, "12345", 0644).ok());
-  // The replacement may come before the wait begins, which then sees an ordinary short file; only
-  // from a waiter that has looked before is an answer due, so let it time out first.
+  // Let one wait time out first, so that the host has seen the old file before it is replaced.
   ASSERT_TRUE(host().WaitForGrowth({{path, 5}}, 0).ok());
   EXPECT_LT(WaitWhile(path, 5, [&] { under_test_->Replace(path, "longer than before"); }),
             10'000'000);
@@ -150,7 +149,7 @@ TEST_P(HostContract, GrowthOfAnyOfSeveralFilesEndsTheWait) {
   for (uint64_t size = 1; size < 10; ++size) {
     for (const char* grows : {"one", "two"}) {
       std::thread other([&] { under_test_->Append(Path(grows), "x"); });
-      const uint64_t one = size + (std::string(grows) == "two" ? 1 : 0);  // it has grown before
+      const uint64_t one = size + (std::string(grows) == "two" ? 1 : 0);  // one has grown
       auto grew = host().WaitForGrowth({{Path("one"), one}, {Path("two"), size}}, 20'000'000);
       other.join();
       EXPECT_TRUE(grew.ok() && *grew);

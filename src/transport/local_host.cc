@@ -25,7 +25,7 @@ namespace {
 
 constexpr int64_t kLookEveryUs = 20'000;
 constexpr int kBusyTries = 50;
-// Even with inotify we look now and then: a file on a network file system may grow elsewhere.
+// How often we look in spite of inotify: on a network file system another machine may write.
 constexpr int64_t kTrustUs = 500'000;
 
 void Sleep(int64_t us) {
@@ -33,15 +33,16 @@ void Sleep(int64_t us) {
   ::nanosleep(&pause, nullptr);
 }
 
-// The last close of an inotify instance waits for a grace period of the kernel, 10 ms and more, and
-// so does the exit of a process that has it open. A grandchild that has nothing else open outlives
-// us by that time instead.
+// The last close of an inotify instance blocks for a grace period of the kernel, 10 ms and more. So
+// does the exit of a process that has it open. So we leave it to a grandchild, which has nothing
+// else open and outlives us by that time.
 void CloseWithoutWaiting(UniqueFd inotify) {
   const int fd = inotify.get();
   if (fd < 3) return;
   const pid_t child = ::fork();
   if (child == 0) {
-    // Only then fork again: once the child is waited for, nobody has copies of our locks or pipes.
+    // Close the rest before the second fork: once the child has been waited for, no process has
+    // copies of our locks or pipes.
     if (::close_range(0, static_cast<unsigned>(fd) - 1, 0) != 0 ||
         ::close_range(static_cast<unsigned>(fd) + 1, UINT_MAX, 0) != 0) {
       ::_exit(1);
@@ -79,7 +80,7 @@ Status LocalHost::PutFile(const std::string& path, std::string_view bytes, mode_
 }
 
 Result<std::string> LocalHost::ReadFrom(const std::string& path, uint64_t offset, size_t max) {
-  // A kept descriptor must still be the file of that name.
+  // The kept descriptor is of no use when another file has that name now.
   struct stat named {};
   if (::stat(path.c_str(), &named) != 0) return FromErrno("reading " + path, errno);
   struct stat held {};
@@ -107,7 +108,7 @@ LocalHost::Watched LocalHost::Watch(const std::string& path, uint64_t inode) {
   }
   auto known = watched_.find(path);
   if (known != watched_.end() && known->second == inode) return Watched::kBefore;
-  // A file that was replaced takes its watch along when it goes.
+  // The kernel has removed the watch of a file that was replaced.
   if (::inotify_add_watch(inotify_.get(), path.c_str(),
                           IN_MODIFY | IN_MOVE_SELF | IN_DELETE_SELF | IN_ATTRIB) < 0) {
     return Watched::kNot;
@@ -127,14 +128,14 @@ Result<bool> LocalHost::WaitForGrowth(const std::vector<KnownLength>& files, int
   int64_t deadline = SystemClock().MonotonicUs() + timeout_us;
   std::vector<uint64_t> first_inodes(files.size(), 0);
   for (;;) {
-    // What is told from here on is of after this look.
+    // Drop old events before the look, so that every event from now on calls for another look.
     TakeEvents();
     size_t missing = 0, unwatched = 0, fresh = 0;
     for (size_t i = 0; i < files.size(); ++i) {
       struct stat now {};
       if (::stat(files[i].path.c_str(), &now) != 0) {
         if (errno != ENOENT) return FromErrno("watching " + files[i].path, errno);
-        // It was there and went: that is news.
+        // The file was there during this wait and is gone.
         if (first_inodes[i] != 0) return true;
         ++missing;
         continue;
@@ -151,7 +152,7 @@ Result<bool> LocalHost::WaitForGrowth(const std::vector<KnownLength>& files, int
       return FromErrno("watching " + (files.empty() ? "" : files[0].path), ENOENT);
     }
     all_watched_ = unwatched + missing == 0;
-    // A fresh watch is not waited on before the size was looked at once more.
+    // Look at the sizes once more before waiting on a new watch: the file may have grown before it.
     if (fresh > 0) continue;
     const int64_t left = deadline - SystemClock().MonotonicUs();
     if (left <= 0) return false;

@@ -11,8 +11,9 @@
 
 namespace tenon::transport {
 
-// This machine. Growth is watched with inotify; where that can't be had (no watches left, a file
-// system that does not tell) the file is looked at every 20 ms.
+// This machine. Watches files with inotify and looks at them every 500 ms as well, because a file
+// on a network file system may grow elsewhere. Where a file cannot be watched (no watches left, not
+// there yet) it looks every 20 ms.
 class LocalHost : public Host {
  public:
   LocalHost() = default;
@@ -35,10 +36,10 @@ class LocalHost : public Host {
   Watched Watch(const std::string& path, uint64_t inode);
   void TakeEvents();
 
-  // Files stay watched, because a follower asks for the same ones again and again.
+  // Files stay watched, because a follower waits for the same files again and again.
   bool inotify_ok_ = true;
   UniqueFd inotify_;
-  bool all_watched_ = false;                 // of the files that were waited for last
+  bool all_watched_ = false;                 // of the last WaitForGrowth()
   std::map<std::string, uint64_t> watched_;  // path → inode
   // The file read last is kept open, for the same reason.
   UniqueFd read_fd_;

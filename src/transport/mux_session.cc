@@ -18,7 +18,7 @@ constexpr uint32_t kDenied = 0x80000002, kFailure = 0x80000003, kExit = 0x800000
                    kOpened = 0x80000006;
 constexpr uint32_t kVersion = 4;
 constexpr uint32_t kNoEscape = 0xffffffff;
-// No message is that long.
+// ssh sends no longer message.
 constexpr uint32_t kLongest = 1u << 18;
 constexpr int kRefused = 255;
 

@@ -62,7 +62,7 @@ TEST_F(MuxReal, ASessionThatIsLetGoOfEndsTheCommand) {
     char c = 0;
     ASSERT_EQ(::read(process->out.get(), &c, 1), 1);  // it runs
   }
-  // The connection stands for others.
+  // The connection still serves other sessions.
   EXPECT_TRUE(ssh.Shared());
   EXPECT_EQ(RunOver(ssh, "echo next")->out, "next\n");
   ssh.Disconnect();
@@ -83,7 +83,7 @@ TEST_F(MuxReal, ARefusedSessionEndsLikeAFailedSshAndSaysWhy) {
   EXPECT_EQ(WaitForEnd(*second, &words).code, 255);
   EXPECT_NE(words.find("refused"), std::string::npos) << words;
   EXPECT_TRUE(second->refused);
-  // From then on each is an ssh of its own, which opens another connection.
+  // From now on each session is an ssh process, which opens a connection of its own.
   ssh.ShareNoMore();
   auto third = ssh.OpenShared("echo third");
   ASSERT_TRUE(third.ok());
@@ -115,7 +115,8 @@ TEST(MuxSession, WhereNobodyListensThereIsNoSession) {
   EXPECT_FALSE(MuxSession::Open("/" + std::string(200, 'x'), "true", standard).ok());
 }
 
-// Whoever listens at the socket takes in the request, says `answer` and goes.
+// Opens a session at a listener that reads the request, sends `answer` and hangs up. Returns how
+// the session ended.
 std::optional<ExitStatus> AnsweredWith(const std::string& answer, std::string* words) {
   const char* terminal = std::getenv("TERM");
   // Greeting, request, and a byte for each descriptor.
@@ -130,7 +131,7 @@ std::optional<ExitStatus> AnsweredWith(const std::string& answer, std::string* w
   EXPECT_EQ(::listen(listening.get(), 1), 0);
   std::thread peer([&] {
     const UniqueFd fd(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    for (size_t got = 0; got < asked.size();) {  // it stops before each descriptor
+    for (size_t got = 0; got < asked.size();) {  // a read stops before each descriptor
       const ssize_t n = ::recv(fd.get(), asked.data() + got, asked.size() - got, 0);
       ASSERT_GT(n, 0);
       got += static_cast<size_t>(n);

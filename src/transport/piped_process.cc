@@ -13,7 +13,7 @@
 namespace tenon::transport {
 namespace {
 
-// Between asking a process to end and making it.
+// How long a process may take to end after SIGTERM; then it gets SIGKILL.
 constexpr int64_t kGoodbyeUs = 2'000'000;
 
 int64_t Now() { return SystemClock().MonotonicUs(); }

@@ -13,11 +13,11 @@
 
 namespace tenon::transport {
 
-// A program with pipes to its standard streams: a process of ours, or one beyond a shared
-// connection. Ended when this goes.
+// A program with pipes to its standard streams: a child process, or a session of a shared
+// connection. The destructor ends it.
 struct PipedProcess {
   pid_t pid = 0;                      // 0: none, or reaped
-  std::optional<MuxSession> session;  // instead of a process
+  std::optional<MuxSession> session;  // instead of a child process
   UniqueFd in, out, err;
 
   PipedProcess() = default;
@@ -26,11 +26,12 @@ struct PipedProcess {
   ~PipedProcess();
 
   bool Going() const { return pid > 0 || session; }
-  // How it ended; nullopt: it has not, or that was told before. Why a session ended is appended to
-  // `words`; a process says so on `err`.
+  // Returns how it ended; nullopt while it goes on, and after the end was returned once. Never
+  // waits. The reason why a session ended is appended to `words`; a child process writes it to
+  // `err`.
   std::optional<ExitStatus> TakeEnd(std::string* words);
-  bool refused = false;  // the session had not even been opened when it ended
-  bool untold = false;   // the session ended without saying how
+  bool refused = false;  // the session ended before the server opened it
+  bool untold = false;   // the session ended without an exit status
 };
 
 }  // namespace tenon::transport

@@ -55,7 +55,8 @@ Result<UniqueFd> TemporaryFile(std::string* path) {
   return fd;
 }
 
-// A nameless file for what a process says, so that nothing waits for who keeps it open.
+// A nameless file for what a process writes. Unlike with a pipe, nothing waits for descendants that
+// keep it open.
 Result<UniqueFd> NamelessFile() {
   std::string path;
   TENON_TRY(UniqueFd fd, TemporaryFile(&path));
@@ -79,7 +80,7 @@ bool ConnectsTo(const std::string& path) {
   return ::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
 }
 
-// A path as the value of a setting: ssh splits values into words and expands % in them.
+// Quotes a path as the value of a setting: ssh splits values into words and expands % in them.
 std::string AsValue(const std::string& path) {
   std::string out = "\"";
   for (const char c : path) {
@@ -90,10 +91,11 @@ std::string AsValue(const std::string& path) {
   return out + '"';
 }
 
-// It expands ${NAME} as well, and nothing keeps it from that.
+// ssh expands ${NAME} as well, and that cannot be escaped.
 bool IsExpanded(const std::string& path) { return path.find("${") != std::string::npos; }
 
-// Ours alone, or made so.
+// Makes the folder if it is missing. Returns whether it is ours and closed to all others, closing
+// it if need be.
 bool IsPrivateFolder(const std::string& path) {
   if (!MakeDirs(path, 0700).ok()) return false;
   struct stat info;
@@ -102,8 +104,8 @@ bool IsPrivateFolder(const std::string& path) {
   return (info.st_mode & 077) == 0 || ::chmod(path.c_str(), 0700) == 0;
 }
 
-// Why the last login failed, left in the lock file for those who waited for it: thirty submits at
-// once with a wrong password are one try.
+// The note in the lock file that says why the last login failed. Processes that waited for that
+// login read it, so thirty submits at once with a wrong password try it once.
 std::string FailureNote(const Error& error) {
   return std::to_string(SystemClock().MonotonicUs()) + "\n" + json::Print(ErrorToJson(error));
 }
@@ -114,24 +116,25 @@ std::optional<Error> FailureSince(const std::string& lock_file, int64_t since_us
   const size_t line_end = note->find('\n');
   if (line_end == std::string::npos) return std::nullopt;
   const int64_t told_us = std::strtoll(note->c_str(), nullptr, 10);
-  // Later than now: left before the machine was started anew.
+  // A time in the future: the note was left before the machine was restarted.
   if (told_us < since_us || told_us > SystemClock().MonotonicUs()) return std::nullopt;
   const auto told = json::Parse(std::string_view(*note).substr(line_end + 1));
   if (!told.ok() || !told->is_object()) return std::nullopt;
   Error error = ErrorFromJson(told->get_object());
-  error.answered = false;  // another process of ours says so
+  error.answered = false;  // another process of ours says so, not the server
   return error;
 }
 
 struct Finished {
   ExitStatus status;
   std::string words;   // ssh's own
-  std::string others;  // what else came on its standard error: of the server, of ssh on the way
+  std::string others;  // the rest of its standard error: from the server, or from another ssh
   bool timed_out = false;
 };
 
-// Where an ssh that logs in puts what it has to say itself, which is more than it says otherwise;
-// a server can put words into its standard error, not here.
+// The log file (-E) of an ssh that logs in. ssh writes its own messages there, and more of them
+// than it does otherwise. A server can put words into the standard error of ssh, but not into this
+// file.
 class LoginLog {
  public:
   static Result<LoginLog> Make() {
@@ -144,11 +147,11 @@ class LoginLog {
     if (fd_.valid()) (void)RemoveFile(path_).ok();
   }
   std::vector<std::string> Options() const { return {"-E", path_, "-o", "LogLevel=INFO"}; }
-  // Adds what is in it to what came on standard error.
+  // Makes the log `words`, and what came on standard error `others`.
   void AddTo(Finished* done) const {
     done->others = std::exchange(done->words, WordsIn(fd_.get()));
-    // Nothing of its own: it did not get as far as to the log. A port like this one: another ssh
-    // has made the connection, and it knows why it is gone.
+    // An empty log: ssh failed before it opened the log. Port 65535: another ssh has made the
+    // connection (to a jump host), and its words on standard error say why the connection is gone.
     if (Trim(done->words).empty() || done->words.find("port 65535") != std::string::npos) {
       done->words += "\n" + std::exchange(done->others, "");
     }
@@ -167,8 +170,8 @@ struct Ssh::Impl {
   std::unique_ptr<AskpassServer> askpass;  // made when first needed; null when there is no need
   bool askpass_tried = false;
   bool may_share = false;
-  bool share_no_more = false;  // sessions are asked of an ssh of their own
-  bool without_keys = false;   // the server gave up before it came to the password
+  bool share_no_more = false;  // OpenShared() starts an ssh process
+  bool without_keys = false;   // the server gave up on our keys before the password
   std::optional<int> version;
   std::string control_folder;
 
@@ -194,7 +197,7 @@ Ssh::~Ssh() = default;
 
 namespace {
 
-// The part of the command line that says where to.
+// The part of the command line that names the machine.
 std::vector<std::string> Destination(const SshTarget& target) {
   std::vector<std::string> words;
   if (!target.user.empty()) words.insert(words.end(), {"-l", target.user});
@@ -209,7 +212,7 @@ std::vector<std::string> AsOptions(const std::vector<std::string>& settings) {
   return words;
 }
 
-// What holds for every connection of ours, whatever the user's configuration says.
+// The settings of every connection of ours, whatever the user's configuration says.
 std::vector<std::string> CommonSettings(const SshTarget& target, int version) {
   std::vector<std::string> settings = {"HostKeyAlias=" + target.alias,
                                        "GlobalKnownHostsFile=/dev/null",
@@ -225,7 +228,7 @@ std::vector<std::string> CommonSettings(const SshTarget& target, int version) {
                                        "PermitLocalCommand=no",
                                        "EscapeChar=none",
                                        "LogLevel=ERROR"};
-  // Only the pinned key counts, whatever a command would say.
+  // Only the pinned key counts, whatever a command of the user's configuration says.
   if (version >= kKnownHostsCommandSince) settings.emplace_back("KnownHostsCommand=none");
   return settings;
 }
@@ -248,7 +251,7 @@ Status CheckTarget(const SshTarget& target) {
   return {};
 }
 
-// Another session can be opened without a login; else the key must be pinned first.
+// Fails with kDenied while no key is pinned.
 Status CheckPinned(const SshTarget& target) {
   TENON_TRY_VOID(CheckTarget(target));
   if (!target.known_hosts.empty()) return {};
@@ -263,9 +266,9 @@ Error NoSsh(Error error) {
       .WithHint("install the OpenSSH client (openssh-client, openssh-clients)");
 }
 
-// Waits for the process, which is the leader of its session; kills that when the time is over.
-// `pausing`: time does not count. `enough`: it need not go on, and ends by itself
-// or a moment later.
+// Waits for the process, which leads a session, and kills its process group when the time is up.
+// While `pausing` returns true the time stands still. Once `enough` returns true the process has a
+// second left.
 Finished WaitFor(pid_t pid, int words_fd, int timeout_ms, const std::function<bool()>& pausing,
                  const std::function<bool()>& enough = nullptr) {
   Finished out;
@@ -366,7 +369,7 @@ Error Ssh::Explain(const std::string& standard_error, const std::string& server_
 
 namespace {
 
-// A process to be, with our ends of its pipes, and the other ends.
+// A process that is not started yet: our ends of its pipes, and its own ends.
 struct Pipes {
   PipedProcess process;
   UniqueFd theirs[3];
@@ -378,7 +381,8 @@ Result<Pipes> MakePipes() {
   for (int i = 0; i < 3; ++i) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return FromErrno("make a pipe", errno);
-    // Fewer, larger pieces; where the user's share of pipe memory is used up it stays as it is.
+    // A larger pipe, for fewer and larger pieces. The size stays as it is where the user's share of
+    // pipe memory is used up.
     if (i < 2) (void)::fcntl(ends[0], F_SETPIPE_SZ, kPipeBytes);
     *ours[i] = UniqueFd(ends[i == 0 ? 1 : 0]);
     pipes.theirs[i] = UniqueFd(ends[i == 0 ? 0 : 1]);
@@ -424,7 +428,7 @@ bool Ssh::Shared() const { return impl_->may_share && ConnectsTo(target_.control
 
 void Ssh::WakeShared() const {
   if (!Shared()) return;
-  // It has the words that StartShared() gave it, or calls itself "ssh: PATH [mux]".
+  // The process has the arguments of StartShared(), or the title "ssh: PATH [mux]".
   const std::string zero(1, '\0');
   const std::string path = zero + "ControlPath=" + AsValue(target_.control_path) + zero;
   const std::string master = zero + "-M" + zero;
@@ -491,7 +495,7 @@ Status Ssh::Connect(bool* fresh) {
   return made;
 }
 
-// Logs in and leaves a process behind that keeps the connection; it ends by itself.
+// Logs in and leaves behind a process that keeps the connection. That process ends by itself.
 Status Ssh::StartShared() {
   std::vector<std::string> master = {"-M",
                                      "-N",
@@ -593,7 +597,7 @@ Result<HostKey> Ssh::LookWith(SpawnOptions& options, const std::string& seen, in
     }
     return std::nullopt;
   };
-  // Once the key is noted, whether the server lets us in without a word does not matter.
+  // Once ssh has noted the key, it does not matter whether the server lets us in.
   const auto asking = [&] { return impl_->askpass && impl_->askpass->asking_user(); };
   Finished done =
       WaitFor(*pid, words.get(), timeout_s * 1000, asking, [&] { return noted().has_value(); });

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenSSH client as our way to other machines: the user's ~/.ssh/config, agent, jump hosts,
-// certificates and hardware keys just work. This file knows how `ssh` is called and what its
-// failures mean; what is said over the connection is ssh_host.h's affair.
+// Reaches other machines with the OpenSSH client, so that the user's ~/.ssh/config, agent, jump
+// hosts, certificates and hardware keys just work. This file knows how to call `ssh` and what its
+// failures mean; ssh_host.h uses the connection.
 //
-// Host keys are pinned: the key a user agreed to lies in a known_hosts file of ours under the
-// target's own alias, and nothing but that key is accepted. A new address of the same machine is
-// no change; another key is a refusal. Passwords reach ssh through askpass.h alone.
+// Host keys are pinned. The key that the user agreed to lies in a known_hosts file of ours under
+// the target's own alias, and only that key is accepted. The machine may have a new address, but
+// not another key. Passwords reach ssh through askpass.h alone.
 #ifndef TENON_TRANSPORT_SSH_H_
 #define TENON_TRANSPORT_SSH_H_
 
@@ -42,20 +42,20 @@ struct SshTarget {
   std::string Shown() const { return name.empty() ? address : name + " (" + address + ")"; }
 };
 
-// What may be answered when ssh asks. Asked on a thread of its own.
+// The answers to ssh's questions. The functions are called on a thread of their own.
 struct SshSecrets {
-  // Looked up when it is wanted: a connection that stands wants none. Empty function: there is
-  // none.
+  // Called when ssh asks, and not while a connection stands. nullopt or an empty function: there is
+  // no such secret. An Error ends the login.
   using Lookup = std::function<Result<std::optional<std::string>>()>;
-  Lookup password;    // of target.user on this very host
+  Lookup password;    // of target.user on the target
   Lookup passphrase;  // of target.identity_file
-  // Whatever else ssh asks (jump hosts, other keys, one-time codes): the user. In a question about
-  // the target itself its alias is replaced by SshTarget::Shown(). nullopt: no answer.
-  // Empty function: nobody is there.
+  // Asks the user what the secrets do not answer (jump hosts, other keys, one-time codes). `prompt`
+  // has SshTarget::Shown() in place of the target's alias. nullopt: the user gave no answer. Empty
+  // function: there is nobody to ask.
   std::function<std::optional<std::string>(const std::string& prompt)> ask_user;
 };
 
-// Why a connection did not come about; kept in Error::kind and in words:
+// Connections to one machine. Error::kind and the message say why a connection failed:
 //   kDenied       wrong password or key (which methods the server offers is in the message),
 //                 host key other than the pinned one (the message says so and what to do)
 //   kUnavailable  no route, refused, timed out, name unknown, link lost
@@ -68,38 +68,43 @@ class Ssh {
   Ssh(const Ssh&) = delete;
   Ssh& operator=(const Ssh&) = delete;
 
-  // Connects without authenticating and returns the key the machine shows. No secret is sent, to
-  // this machine; a jump host on the way may ask for its own. `algorithms`: of these kinds only
-  // (ssh's HostKeyAlgorithms); "" = the kind ssh likes best. `timeout_s` for the whole.
+  // Connects without logging in and returns the key that the machine shows. Sends no secret to this
+  // machine; a jump host on the way may ask for its own. `algorithms`: accept only these kinds of
+  // keys (ssh's HostKeyAlgorithms); "" = the kind ssh likes best. `timeout_s` limits the whole
+  // call, but not the time the user takes to answer.
   Result<HostKey> LookAtHostKey(const std::string& algorithms = "", int timeout_s = 20);
 
-  // Makes sure that the shared connection stands: one process at a time tries (a lock beside the
-  // socket), the others then use it. Without a control path, or where sockets cannot be made:
-  // does nothing. One try of a password. `fresh`: set to whether it had to be made.
+  // Makes sure that the shared connection stands. May be repeated. One process at a time logs in,
+  // under a lock beside the socket; the others wait and use its connection. Without a control path,
+  // or where sockets or locks cannot be made, returns ok and shares nothing. Tries a password once.
+  // Sets `*fresh` to whether this call has made the connection.
   Status Connect(bool* fresh = nullptr);
   // Ends the shared connection, if there is one.
   void Disconnect();
-  bool Shared() const;  // it stands, as far as the socket tells
-  // The process that keeps it answers nobody while it is stopped. Lets it go on.
+  bool Shared() const;  // whether a process listens at its socket
+  // Continues the process that keeps the shared connection if it is stopped: a stopped process
+  // answers nobody.
   void WakeShared() const;
 
-  // A command on the host, by an ssh process of ours: sent as one line, which the login shell there
-  // understands whatever it is (see QuoteForAnyShell).
+  // Runs a command on the host through an ssh process of its own. The login shell there gets
+  // `command` as one line; quote its words so that any shell reads them (QuoteForAnyShell).
   Result<PipedProcess> Open(const std::string& command);
-  // The same as a session of the shared connection, without an ssh process, where there is one. One
-  // that was `refused`: ShareNoMore(), then again.
+  // Like Open(), but opens a session of the shared connection, without an ssh process. Starts an
+  // ssh where that is not possible. If the session ends as `refused`, call ShareNoMore() and try
+  // again.
   Result<PipedProcess> OpenShared(const std::string& command);
-  // From now on OpenShared() starts an ssh, too.
+  // From now on OpenShared() does the same as Open().
   void ShareNoMore();
 
-  // The command line that does the same on our own standard streams, to be exec'ed; `options` go in
-  // front (-t, -L …). With `environment` of the second member.
+  // The command line of an ssh that runs `command` on the standard streams of the process that
+  // executes it. `options` (-t, -L …) go in front. To be run with CommandEnvironment().
   std::vector<std::string> CommandLine(const std::vector<std::string>& options,
                                        const std::string& command) const;
-  // The environment for it: askpass and its socket. Lives as long as this object.
+  // Our environment with the askpass variables added. They are valid as long as this object lives.
   Environment CommandEnvironment() const;
 
-  // What a finished ssh process that exited with 255 meant, from its standard error.
+  // Explains why an ssh process exited with 255. `server_words`: what the server said, if that is
+  // known apart from ssh's own words.
   Error Explain(const std::string& standard_error, const std::string& server_words = "") const;
 
   const SshTarget& target() const { return target_; }
@@ -113,11 +118,11 @@ class Ssh {
   std::unique_ptr<Impl> impl_;
 };
 
-// A word that bash, dash, zsh, ksh, fish and tcsh all read as it is; one with a line break in it
-// all but tcsh.
+// Quotes a word so that bash, dash, zsh, ksh, fish and tcsh all read it unchanged. A word with a
+// line break works in all of them but tcsh.
 std::string QuoteForAnyShell(std::string_view word);
 
-// The user and port ssh would use (`ssh -G`), so that files can say it.
+// The host name, user and port that ssh would use for an address (`ssh -G`).
 struct SshDefaults {
   std::string host_name, user;
   int port = 22;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The failures of ssh in words a person can act on.
+// Explains the failures of ssh in words that a user can act on.
 #include <algorithm>
 #include <optional>
 
@@ -23,7 +23,7 @@ std::string Login(const SshTarget& target) {
   return (target.user.empty() ? "" : ForTerminal(target.user) + "@") + Place(target);
 }
 
-// The line with these words, for the user's eyes.
+// The first line with these words, made safe for a terminal; "" if there is none.
 std::string LineWith(const std::string& text, std::string_view words) {
   for (const std::string& line : Split(text, '\n')) {
     if (Has(line, words)) return ForTerminal(Trim(line));
@@ -73,8 +73,8 @@ std::optional<Error> KeyFileTrouble(const SshTarget& target, const std::string& 
   return std::nullopt;
 }
 
-// The last thing that a server had to say and that means something; "" for nothing. ssh puts some
-// of it among its own words.
+// The last line of the server that has letters; "" if there is none. Lines of ssh itself are
+// skipped, since some of the server's words stand among them.
 std::string LastWords(const std::string& text) {
   constexpr size_t kMost = 200;
   constexpr const char* kOfSsh[] = {"Warning:",      "Permission denied",  "Load key",
@@ -150,7 +150,7 @@ std::optional<Error> LoginTrouble(const SshTarget& target, const SshOutcome& out
   return error;
 }
 
-// In the order they are looked for; the first line that fits counts.
+// Tried in this order; the first row that fits counts.
 constexpr struct {
   const char* words;
   const char* meaning;

@@ -20,14 +20,14 @@ namespace tenon::transport {
 namespace {
 
 constexpr size_t kHashDigits = 16;
-// For an answer that costs the host next to nothing.
+// How long the host may take for an answer that costs it next to nothing.
 constexpr int64_t kAnswerUs = 60'000'000;
-// After so long a wait is told of.
+// The user is told of a wait that is longer than this.
 constexpr int64_t kTellUs = 15'000'000;
-// After so long without a greeting it is looked whether the process that keeps the connection is
+// After so long without a greeting we check whether the process that keeps the connection is
 // stopped.
 constexpr int64_t kMasterUs = 3'000'000;
-// Without anything moving while we send.
+// How long a send may go on without any progress.
 constexpr int64_t kSendUs = 60'000'000;
 constexpr int kBootstrapMs = 60'000;
 constexpr int kRefusals = 12;
@@ -35,11 +35,11 @@ constexpr size_t kMostSaid = 1u << 20;
 constexpr size_t kMostShown = 600;
 constexpr int kSshFailed = 255;
 
-// Run by /bin/sh from its standard input, so no login shell has to understand it. Begins with a
-// check that it is our shell that reads it, from the first line on: a login shell that starts
-// another one, or reads a line, would take for commands, or swallow, what we send. Finds a folder
-// of the user's in which programs may be started; a text file without a first line for the kernel
-// is run by the shell itself, unless the file system forbids it.
+// Run by /bin/sh from its standard input, so no login shell has to understand it. First it checks
+// that our shell reads it, from the first line on: a login that starts another shell, or reads a
+// line, would run or swallow what we send. Then it finds a folder of the user's in which programs
+// may be started. It tries that with a text file without "#!", which the shell runs itself, unless
+// the file system forbids it.
 constexpr const char* kFindRoot = R"sh(umask 077
 [ -n "$mark" ] && [ "$mark" = "$2" ] || { echo "tenon-stranger"; exit 1; }
 asked=$1; user=$(id -u)
@@ -65,23 +65,24 @@ fi
 echo "end=1"
 )sh";
 
-// Sent as one line: no character in it means anything to any login shell.
+// Sent as one line, in quotes: it has no character that a login shell reads inside quotes.
 constexpr const char* kTakeProgram =
     "umask 077; new=\"$1/bin/.new.$$\"; "
     "cat >\"$new\" && chmod 700 \"$new\" && \"$new\" check \"$2\" >/dev/null && "
     "mv -f \"$new\" \"$1/bin/$3\" && echo tenon-pushed; rm -f \"$new\"";
 
-// Where everybody may make folders: one that was ours may be another's after a restart.
+// Whether everybody may make folders there. After a restart a folder that was ours may belong to
+// another user.
 bool IsSharedPlace(const std::string& root) {
   return root.starts_with("/tmp/") || root.starts_with("/var/tmp/") ||
          root.starts_with("/dev/shm/");
 }
 
-// Ends as if the program were not there when the folder is not ours.
+// Starts the agent. If the folder is not ours, it exits as if the program were missing.
 constexpr const char* kServeIfOurs =
     "[ -O \"$1\" ] && [ ! -L \"$1\" ] && exec \"$1/bin/$2\" serve; exit 127";
 
-// As much of what was said as an error message can hold.
+// As much of the text as an error message can hold.
 std::string FirstWords(const std::string& said) {
   return ForTerminal(Trim(said.substr(0, kMostShown)));
 }
@@ -90,7 +91,7 @@ std::string ProgramName(const AgentProgram& program) {
   return "tenon-runner-" + program.hash.substr(0, kHashDigits);
 }
 
-// "key=value" lines after the line that says that it is us.
+// The value in a "key=value" line after the line "tenon-host 1"; "" if there is none.
 std::string ValueOf(std::string_view output, std::string_view key) {
   const size_t begin = output.find("tenon-host 1\n");
   if (begin == std::string_view::npos) return "";
@@ -101,14 +102,14 @@ std::string ValueOf(std::string_view output, std::string_view key) {
   return std::string(output.substr(value, output.find('\n', value) - value));
 }
 
-// A machine that is up but takes no more connections for now (MaxStartups): the more of us ask, the
-// longer each waits, and not all the same time.
+// Waits before the next try at a machine that is up but takes no more connections for now
+// (MaxStartups). Each refusal makes the wait longer, and it differs between our processes.
 void PauseAfterRefusal(int refusals) {
   const auto spread = static_cast<useconds_t>(::getpid() % 16);
   ::usleep(static_cast<useconds_t>(refusals) * (100'000 + spread * 20'000));
 }
 
-// What is beyond the limit is dropped, from the front: what a login prints comes before the answer.
+// Beyond the limit the front is dropped: what a login prints comes before the answer.
 void Append(int fd, std::string* to, UniqueFd* owner) {
   char buffer[16384];
   const ssize_t count = ::read(fd, buffer, sizeof buffer);
@@ -241,7 +242,8 @@ Status SshHost::Bootstrap() {
   }
   const std::string root = ValueOf(found.out, "root");
   if (!options_.root.empty() && root != options_.root) {
-    // What we know about the machine is in that folder; nothing of another's is started from there.
+    // What we have on the machine is in that folder, so no other can take its place. Nothing is
+    // started from a folder that may be another user's now.
     return Denied("the folder " + ForTerminal(options_.root) + " on " + Describe() +
                   " cannot be used any more: " + ForTerminal(ValueOf(found.out, "tried")))
         .WithHint("name another one with tenonDirectory in the .compute file");
@@ -281,8 +283,9 @@ Error SshHost::Explain(Error error, bool* missing) {
   *missing = false;
   if (!agent_ || !agent_->ended()) return error;
   const int code = agent_->ended()->code;
-  // Not there, or damaged: one that is cut off ends with whatever code, or by a signal, of which a
-  // session of the shared connection knows no more than its end, while the connection stands.
+  // The agent is missing or damaged. A truncated program ends with any exit code, or by a signal. A
+  // session of the shared connection does not tell of a signal: it ends without a status while the
+  // connection stands.
   const bool by_signal = agent_->untold() && ssh_.Shared();
   const bool started = !agent_->refused() && (code != kSshFailed || by_signal);
   *missing = !agent_->greeted() && started;
@@ -304,7 +307,7 @@ Status SshHost::Send(const json::Object& head, std::string_view body) {
   if (sent.ok()) return {};
   bool missing = false;
   Error error = Explain(std::move(sent).error(), &missing);
-  // Receive() will find out the same and knows what to do.
+  // Take() will find out the same and start the agent again.
   if ((missing && !pushed_) || agent_->refused()) return {};
   Close();
   return error;
@@ -337,7 +340,8 @@ Result<std::optional<Frame>> SshHost::Take(int64_t timeout_us) {
     bool missing = hangs;
     Error error = hangs ? Unavailable("") : Explain(std::move(frame).error(), &missing);
     const bool push = missing && !pushed_;
-    // No session over the shared connection: an ssh of its own opens another one, or knows why not.
+    // The shared connection gave us no session. An ssh of its own opens another connection, or says
+    // why it can't.
     const bool alone = !hangs && agent_->refused();
     if (alone) ssh_.ShareNoMore();
     const bool again = alone || (!greeted && error.kind == ErrorKind::kUnavailable &&
@@ -346,7 +350,7 @@ Result<std::optional<Frame>> SshHost::Take(int64_t timeout_us) {
       Close();
       return error;
     }
-    // Everything said so far is said again to a new one.
+    // Send everything sent so far again, to a new agent.
     auto said = std::exchange(unheard_, {});
     agent_.reset();
     if (push) {
@@ -374,7 +378,7 @@ Result<json::Object> SshHost::Hello() {
 Result<CaptureResult> SshHost::Run(const std::vector<std::string>& argv, const std::string& input,
                                    int timeout_ms) {
   TENON_TRY_VOID(Send(RunRequest(argv, timeout_ms), input));
-  // A link that is dead is noticed by ssh itself.
+  // ssh itself notices a dead link, so a command without a limit may be waited for without one.
   const int64_t wait = timeout_ms == 0 ? INT64_MAX / 4 : int64_t{timeout_ms} * 1000 + kAnswerUs;
   TENON_TRY(auto early, Next(std::min(wait, kTellUs)));
   if (early) return ToCaptureResult(*early);

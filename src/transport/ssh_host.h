@@ -15,34 +15,37 @@
 
 namespace tenon::transport {
 
-// The program that serves us on a host, for one kind of machine.
+// The agent's program (tenon-runner), for one kind of machine.
 struct AgentProgram {
   std::string hash;  // SHA-256 of its bytes, hex
   std::function<Result<std::string>()> bytes;
 };
 
 struct SshHostOptions {
-  // Where our folder lies on the host, from an earlier time; "" = it is looked for.
+  // Our folder on the host, as found by an earlier connection; "" = not known.
   std::string root;
-  // Where the user wants it; "" = ~/.tenon, else the first place where programs may be started.
+  // The folder that the user asks for; "" = ~/.tenon, else the first place where programs may be
+  // started.
   std::string asked_root;
-  // By `uname -m`. An Error: there is none for such a machine, and for which there are.
+  // Returns the program for a machine (`uname -m`). An Error says that there is none, and for which
+  // machines there are programs.
   std::function<Result<AgentProgram>(const std::string& machine)> program;
-  // The machine of last time; "" = not known.
+  // `uname -m` of the host, as found by an earlier connection; "" = not known.
   std::string machine;
-  // While the program is sent: bytes so far and in all.
+  // Called while the program is sent: bytes so far and in all.
   std::function<void(uint64_t done, uint64_t total)> on_push;
-  // An agent that has not greeted after so long hangs, or the login has not come to it: the program
-  // is put there again, and what the login does instead is found out.
+  // How long the agent may take to greet. If it takes longer, it hangs or the login has not started
+  // it: the host is looked at anew, which finds out what the login does instead, and the program is
+  // sent again.
   int64_t greet_us = 45'000'000;
 };
 
-// A machine over SSH. An agent of ours, <root>/bin/tenon-runner-<hash>, carries out the calls over
-// one session of the shared connection; it is pushed when it is not there, checks itself by its
-// hash, and appears under its name only whole. Connecting costs nothing before the first call, and
-// after a lost link the next call connects anew.
+// A machine over SSH. An agent, <root>/bin/tenon-runner-<hash>, carries out the calls over one
+// session of the shared connection. If it is missing on the host, it is sent there: it checks its
+// own hash and gets its name only when it is whole. Nothing connects before the first call. After a
+// lost link the next call connects again.
 //
-// Whatever the login shell is, and whatever it prints: it is sent one `exec` of a path.
+// It works with any login shell, whatever the shell prints: the shell gets one `exec` of a path.
 class SshHost : public Host, public FrameLink {
  public:
   // `ssh` must outlive this object.
@@ -61,12 +64,13 @@ class SshHost : public Host, public FrameLink {
   Status Send(const json::Object& head, std::string_view body) override;
   LinkState state() const override { return {fd() >= 0, has_heard_, has_sent_}; }
 
-  // Starts the conversation without waiting for anything but a login, so that it stands when the
-  // first call comes.
+  // Logs in and starts the agent, without waiting for its greeting, so that the link is ready for
+  // the first call. Does nothing when the agent has been started. After a refused login every call
+  // returns the same Error.
   Status Open();
 
-  // Makes sure that an agent answers; afterwards root(), machine() and agent_path() are known. What
-  // `hello` says.
+  // Makes sure that an agent answers and returns its answer to `hello`. Afterwards root(),
+  // machine() and agent_path() are known.
   Result<json::Object> Hello();
 
   const std::string& root() const { return options_.root; }
@@ -83,28 +87,30 @@ class SshHost : public Host, public FrameLink {
   // Sends one request and returns its answer, or the Error in it.
   Result<Frame> Ask(const json::Object& head, std::string_view body, int64_t timeout_us);
   Status StartAgent();
-  // Finds machine and root, and pushes the program if it is not there.
+  // Finds machine and root, and sends the program.
   Status Bootstrap();
   Error DidNotRunShell(const CaptureResult& found) const;
   Status Push(const AgentProgram& program);
-  // A command line to its end, with its output.
+  // Runs a command line to its end and returns its output. `on_written`: bytes of `input` sent so
+  // far.
   Result<CaptureResult> RunLine(const std::string& command, std::string_view input,
                                 const std::function<void(uint64_t)>& on_written);
-  // The conversation is over: why. Sets *missing when there is no agent at that path.
+  // Says why the conversation ended. Sets *missing when the agent at its path is missing or
+  // damaged.
   Error Explain(Error error, bool* missing);
 
   Ssh& ssh_;
   SshHostOptions options_;
   std::unique_ptr<Agent> agent_;
-  // Frames the agent cannot have seen before its greeting; sent again when it had to be pushed.
+  // Frames sent before the agent's greeting. They are sent again when another agent is started.
   std::vector<std::pair<json::Object, std::string>> unheard_;
-  // Why it did not let us in. Not tried again: it counts how often a password is wrong.
+  // Why the server refused the login. Not tried again, because servers count wrong passwords.
   std::optional<Error> denied_;
   bool has_heard_ = false, has_sent_ = false;
-  int64_t started_us_ = 0;  // the agent; by the monotonic clock
+  int64_t started_us_ = 0;  // when the agent was started; monotonic clock
   bool looked_at_master_ = false;
-  int refusals_ = 0;     // in a row, of a machine that is up
-  bool pushed_ = false;  // by this object: a second time would not help
+  int refusals_ = 0;     // failed starts in a row while the connection stands
+  bool pushed_ = false;  // by this object: sending it again would not help
 };
 
 }  // namespace tenon::transport

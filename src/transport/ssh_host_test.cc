@@ -53,7 +53,7 @@ TEST(SshHostTest, AProgramThereThatHangsIsReplaced) {
   options.program = [&](const std::string&) { return Result<AgentProgram>(program); };
   options.greet_us = 200'000;
   SshHost host(ssh, options);
-  EXPECT_FALSE(host.Hello().ok());  // the good one serves nobody either
+  EXPECT_FALSE(host.Hello().ok());  // the good program answers no requests, either
   EXPECT_EQ(ReadFile(runner, 1000).value_or(""), good);
 }
 

@@ -190,7 +190,7 @@ TEST_F(SshReal, NobodyListensOrANonsenseAddressIsSaidSo) {
   EXPECT_EQ(Ssh(target, {}).Connect().error().kind, ErrorKind::kInvalid);
 }
 
-// Accepts and says nothing.
+// The server accepts the connection and sends nothing.
 TEST_F(SshReal, ASilentServerIsGivenUp) {
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words ssh takes: quoting, and what its configuration says.
+// Quotes words for shells, and reads the version and the configuration of ssh.
 #include "transport/ssh_words.h"
 
 #if defined(__aarch64__)
@@ -54,8 +54,8 @@ std::string QuoteForAnyShell(std::string_view word) {
         quote(false);
         out += "\"'\"";
         break;
-      case '\\':  // fish reads it inside quotes
-      case '!':   // and tcsh this
+      case '\\':  // read inside quotes by fish
+      case '!':   // and this one by tcsh
         quote(false);
         out += '\\';
         out += c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ssh.cc shares with the tests: reading keys, configuration and failures.
+// Reads what ssh says: its version, its configuration and its failures. For this folder.
 #ifndef TENON_TRANSPORT_SSH_WORDS_H_
 #define TENON_TRANSPORT_SSH_WORDS_H_
 
@@ -15,35 +15,36 @@ namespace tenon::transport {
 struct SshConfiguration {
   SshDefaults defaults;
   bool jumps = false;   // ProxyJump or ProxyCommand
-  std::string ciphers;  // by preference
+  std::string ciphers;  // in order of preference
 };
-// What `ssh -G` says with these options; the address comes last.
+// Asks `ssh -G`. `words` are options of ssh; the address comes last.
 Result<SshConfiguration> AskSshConfiguration(const std::vector<std::string>& words);
 
-// Which ssh is here: 100 * major + minor of OpenSSH; kNewestSsh for one that does not say. Asked
-// once per program: the answer is kept in `folder` ("" = nowhere).
+// SshVersion: the version of the `ssh` on PATH, 100 * major + minor of OpenSSH; kNewestSsh when it
+// cannot be told. `folder` keeps the answer for the next time ("" = it is not kept).
 inline constexpr int kNewestSsh = 9999;
 int SshVersion(const std::string& folder);
-// The first that know these settings.
+// The first versions that know RemoteCommand and KnownHostsCommand.
 inline constexpr int kRemoteCommandSince = 706, kKnownHostsCommandSince = 805;
 
-// The same ciphers with those first that a processor with AES does in half the time, if the list is
-// one that OpenSSH has by itself; "" = somebody has chosen, or there is nothing to gain here.
+// Returns the ciphers with AES-GCM first, which takes a processor with AES half the time. "" when
+// the list is not a default of OpenSSH (the user has chosen), or when this processor has no AES.
 std::string QuickerCiphers(const std::string& ciphers);
 
-// What ssh wrote less its remarks on settings that this build of it has no use for (GSSAPI's in the
-// system's configuration); it goes on after those.
+// Removes ssh's remarks on settings that this build of ssh does not support (GSSAPI in the system's
+// configuration). They are no failures: ssh goes on.
 std::string WithoutRemarks(const std::string& text);
 
-// What may have gone wrong besides ssh's own words.
+// What is known of a failed login besides ssh's own words.
 struct SshOutcome {
-  bool had_password = false;      // we could answer with one
-  bool password_asked = false;    // for the target's own login
-  bool password_refused = false;  // and it was asked for twice
+  bool had_password = false;      // a stored one may exist
+  bool password_asked = false;    // ssh asked for the target's
+  bool password_refused = false;  // ssh asked for it twice
   std::string unanswered;         // a question nobody answered; "" = none
   std::string cannot_ask;         // why ssh can't start the program that asks; "" = it can
-  std::string server_words;       // what the server had to say; "" = nothing
+  std::string server_words;       // what the server said; "" = nothing
 };
+// Turns a failure of ssh into an Error that a user can act on.
 Error ExplainSsh(const SshTarget& target, const SshOutcome& outcome,
                  const std::string& standard_error);
 

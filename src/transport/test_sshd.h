@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real sshd on loopback that lets root in with a key of the test's own. For tests.
+// A real sshd on loopback, for tests. Root logs in with a key that the test has made.
 #ifndef TENON_TRANSPORT_TEST_SSHD_H_
 #define TENON_TRANSPORT_TEST_SSHD_H_
 
@@ -41,14 +41,14 @@ inline bool Listens(int port) {
 
 class TestSshd {
  public:
-  // Whether one can be started at all.
+  // Whether an sshd can be started here.
   static bool Possible() { return ::geteuid() == 0 && Exists("/usr/sbin/sshd"); }
 
-  // `more`: lines of its configuration. `passphrase`: of the key that lets us in.
+  // `more`: lines for its configuration. `passphrase`: of the key that logs in.
   explicit TestSshd(const std::string& more = "", const std::string& passphrase = "") {
     MakeKey("host", "");
     MakeKey("id", passphrase);
-    for (int tries = 1;; ++tries) {  // another may take the port first
+    for (int tries = 1;; ++tries) {  // another program may take the port first
       port = FreePort();
       Start(more);
       if (Listens(port)) return;
@@ -97,7 +97,7 @@ class TestSshd {
     ::nanosleep(&pause, nullptr);
   }
 
-  // Everything but the pinned key.
+  // A target without a pinned key.
   SshTarget Target() const {
     SshTarget target;
     target.name = "gpu1";
@@ -110,7 +110,7 @@ class TestSshd {
     target.persist_seconds = 30;
     return target;
   }
-  // With the key it shows now.
+  // The same with the key that sshd shows now pinned.
   SshTarget Pinned() const {
     SshTarget target = Target();
     const auto line = ReadFile(folder / "host.pub");

@@ -71,7 +71,7 @@ Result<Document> Document::Parse(std::string file_name, std::string bytes) {
 }
 
 Result<Document> Document::Load(const std::string& path, std::string file_name) {
-  // A pipe or device at this name would block or never end, so look before opening.
+  // A pipe or device at this path would block or never end, so check the file type before opening.
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return FromErrno(file_name, errno);
   if (!S_ISREG(info.st_mode)) {

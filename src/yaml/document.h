@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A YAML (or JSON) file with positions. Every node knows the line and column a person would look at
-// and the exact bytes it came from, and the document keeps those bytes: a message can point at a
-// value, and a single value can be replaced by splicing Node::range in Document::bytes(), leaving
-// every other byte alone.
+// A YAML (or JSON) file with positions. Every node has the line and column that a person would look
+// at, and the exact bytes it came from. The document keeps those bytes. So a message can point at a
+// value, and one value can be changed by replacing Node::range in Document::bytes(), with every
+// other byte as before.
 //
-// What is taken: one document, block or flow style, JSON, CRLF, a byte-order mark, tabs between a
-// colon and its value, line breaks inside quotes. What is refused, each with a message of its own:
-// aliases and tags (no file of this kind needs them, and aliases can blow up), duplicate keys, keys
+// Accepted: one document, block or flow style, JSON, CRLF, a byte-order mark, tabs between a colon
+// and its value, line breaks inside quotes. Refused, each with its own message: aliases and tags
+// (files of this kind don't need them, and aliases can expand without limit), duplicate keys, keys
 // that are not text, a second document, text that is not UTF-8, more than the limits below.
 #ifndef TENON_YAML_DOCUMENT_H_
 #define TENON_YAML_DOCUMENT_H_
@@ -25,7 +25,8 @@ inline constexpr size_t kMaxBytes = 1u << 20;
 inline constexpr size_t kMaxDepth = 32;
 inline constexpr size_t kMaxNodes = 20'000;
 
-// As editors count: from 1, columns in characters, a tab and a byte-order mark being one and none.
+// Counted as editors do: line and column from 1, columns in characters. A tab counts as one
+// character, a byte-order mark as none.
 struct Position {
   int line = 1;
   int column = 1;
@@ -41,9 +42,9 @@ struct Range {
 };
 
 enum class Kind {
-  kNull,  // nothing, `~`, `null`
-  kBool,  // plain `true`, `false`, `True`, …; `text` has it as written
-  kText,  // any other scalar, numbers too
+  kNull,  // an absent value, `~`, `null`
+  kBool,  // plain `true`, `false`, `True`, …; `text` is the word as written
+  kText,  // any other scalar, also numbers
   kList,
   kMap,
 };
@@ -58,53 +59,54 @@ enum class Style {
   kBlock,      // one entry per line
 };
 
-// "text", "a list", … as messages say it.
+// The kind in words for messages: "text", "a list", …
 std::string_view KindName(Kind kind);
 
 struct Node {
   Kind kind = Kind::kNull;
   Style style = Style::kPlain;
-  std::string text;  // a scalar's value after quotes, escapes and folding; "" for null, list, map
+  std::string text;  // a scalar's value, quotes and folding resolved; "" for null, list, map
 
-  // The value as written: with its quotes, its brackets, its `|`. A block list or map reaches from
-  // its first entry to the end of its last. Where nothing is written, the empty range just behind
-  // the colon or dash (where a blank and a value would go).
+  // The value as written, with its quotes, brackets or `|`. A block list or map reaches from its
+  // first entry to the end of its last. For an absent value: the empty range just behind the colon
+  // or dash, where a blank and a value would go.
   Range range;
   Position position;
 
-  // Members of a map only.
+  // Only for members of a map.
   std::string key;
   bool key_quoted = false;
   Range key_range;
   Position key_position;
 
-  std::vector<Node> children;  // of a list or map, in the order of the file
+  std::vector<Node> children;  // items or members, in the order of the file
 
   bool quoted() const { return style == Style::kSingleQuoted || style == Style::kDoubleQuoted; }
   bool scalar() const { return kind == Kind::kBool || kind == Kind::kText; }
-  // The member of that name, compared exactly; nullptr when there is none or this is no map.
+  // The member with exactly this name; nullptr when there is none or this is not a map. Owned by
+  // this node.
   const Node* Find(std::string_view name) const;
-  // true, false in any of their spellings, quoted or not, and plain yes, no, on, off (booleans to
-  // the YAML readers of 2017). Nothing for all else.
+  // The value as a boolean: true and false in any case, quoted or not, and plain yes, no, on, off
+  // (booleans to the YAML readers of 2017). nullopt for everything else.
   std::optional<bool> AsBool() const;
 };
 
 class Document {
  public:
-  // `file_name` is only for messages. Errors are kInvalid and read "file:7:3: what is wrong", the
-  // hint says what to write instead. Never prints. Lists and maps deeper or larger than the limits
-  // above are errors, as is a file over kMaxBytes.
+  // `file_name` is only for messages. Errors are kInvalid and read "file:7:3: what is wrong"; the
+  // hint says what to write instead. Files over the limits above are kInvalid too. Never prints.
   static Result<Document> Parse(std::string file_name, std::string bytes);
 
-  // Reads `path` and parses it; `file_name` for messages. Not there: kNotFound.
+  // Reads and parses the file at `path`; `file_name` is for messages. kNotFound when it is missing,
+  // kInvalid when it is not a regular file.
   static Result<Document> Load(const std::string& path, std::string file_name);
 
   const Node& root() const { return root_; }  // an empty file has a kNull root
   const std::string& file_name() const { return file_name_; }
-  const std::string& bytes() const { return bytes_; }  // the source, mark and line ends included
-  bool flow_root() const { return root_.style == Style::kFlow; }  // written as JSON is
+  const std::string& bytes() const { return bytes_; }  // with byte-order mark and line ends
+  bool flow_root() const { return root_.style == Style::kFlow; }  // the root is [...] or {...}
 
-  // An error that points at `at`: "file:7:3: what".
+  // A kInvalid error that points at `at`: "file:7:3: what".
   Error ErrorAt(Position at, std::string_view what) const;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes: an answer within the limits, and every range inside the file and inside its parent's.
+// Fuzzes Document::Parse(): for any bytes it must return, and every range must lie inside the file
+// and inside the range of its parent.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -22,8 +23,8 @@ void CheckNode(const Node& node, Range outer) {
 
 }  // namespace
 
-// libfyaml 0.7.12 forgets some hundred bytes on a few of its error paths; that is not our question
-// here.
+// libfyaml 0.7.12 leaks a few hundred bytes on some of its error paths. This fuzzer does not test
+// for that.
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -33,7 +33,7 @@ std::string Slice(const Document& document, Range range) {
   return document.bytes().substr(range.begin, range.size());
 }
 
-// "message | hint"
+// The error as "message | hint".
 std::string Complaint(std::string bytes) {
   const Result<Document> document = Document::Parse("f", std::move(bytes));
   if (document.ok()) return "(accepted)";
@@ -100,7 +100,7 @@ TEST(YamlOddities, TabsAsIndentationAreRefusedInTheRightLine) {
             "f:3:2: a tab is used as indentation | indent with blanks");
 }
 
-// libfyaml does not survive these.
+// These files can crash libfyaml.
 TEST(YamlOddities, ATabInAFileWithExplicitKeysIsRefused) {
   for (const char* text : {"? e:\t-", "? e:\t?", "? e:\t- x\n", "? - e: \t-", "- ? e:\t-",
                            "a:\n ? b:\n    - c:\t-\nd: e\n", "? \"e\":\t-", "? [a]:\t-",
@@ -358,8 +358,7 @@ TEST(YamlRefuses, NothingIsPrintedByTheParserItself) {
   close(file);
 }
 
-// ---- Positions and bytes, on which messages and edits rest
-// ----------------------------------------
+// ---- Positions and bytes, on which messages and edits rest -------------------------------------
 
 TEST(YamlPositions, ColumnsCountCharactersAndLinesCountCrlfOnce) {
   const Document d = MustParse("é: ü  # x\r\nb: c\r\n");
@@ -415,8 +414,7 @@ TEST(YamlPositions, EmptyFileIsNullAndNotAnError) {
   }
 }
 
-// ---- Files
-// ------------------------------------------------------------------------------------------
+// ---- Files -------------------------------------------------------------------------------------
 
 class YamlLoad : public testing::Test {
  protected:

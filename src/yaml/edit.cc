@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every edit is a splice on the user's bytes, planned from the ranges of the nodes, and then
-// proved: the new bytes are parsed and compared with the tree that was asked for. So a form of YAML
-// that the planning below has not thought of ends in an error, never in a file that says something
-// else.
+// Every edit is planned as splices of the user's bytes, from the ranges of the nodes. Then it is
+// verified: the new bytes are parsed and compared with the expected tree. So YAML in a form that
+// the plan does not handle ends in an error, never in a file with another meaning.
 #include "yaml/edit.h"
 
 #include <algorithm>
@@ -21,7 +20,7 @@ Error NotThisWay(const Document& document, Position at) {
       .WithHint("nothing was changed; edit the file by hand");
 }
 
-// Two trees that say the same, however they are written.
+// Whether two trees have the same values, however they are written.
 bool Same(const Node& a, const Node& b) {
   if (a.kind != b.kind || a.key != b.key || a.children.size() != b.children.size()) return false;
   if (a.kind == Kind::kBool ? a.AsBool() != b.AsBool() : a.text != b.text) return false;
@@ -33,8 +32,8 @@ Node* Mutable(Node* node, const Path& path) {
   return node;
 }
 
-// Line ends of a kind that nothing has written for twenty years; where a line begins and ends is
-// then more than we want to say.
+// Lone carriage returns as line ends: no program of the last twenty years writes them. The code
+// below does not know where such a line begins and ends, so it refuses.
 Status CheckLineEnds(const Document& document) {
   const std::string& bytes = document.bytes();
   for (size_t at = bytes.find('\r'); at != std::string::npos; at = bytes.find('\r', at + 1)) {
@@ -54,8 +53,9 @@ Result<std::string> Prove(const Document& document, const std::vector<Splice>& s
   return bytes;
 }
 
-// As Prove, but what stands at `path` may be any value as long as it is written as `source` and
-// nothing else. The lines behind a block text have a say in its end, so there the sign must do.
+// Like Prove(), but the value at `path` may be any value, as long as its bytes are exactly
+// `source`. The end of a block text depends on the lines behind it, so for a block text only the
+// beginning must match.
 Result<std::string> ProveSource(const Document& document, const std::vector<Splice>& splices,
                                 Node expected, const Path& path, std::string_view source) {
   TENON_TRY_VOID(CheckLineEnds(document));
@@ -75,7 +75,7 @@ Result<std::string> ProveSource(const Document& document, const std::vector<Spli
   return bytes;
 }
 
-// A value as it may be written, and what it then reads as.
+// A way to write a value, and the value that it then reads as.
 struct Candidate {
   std::string source;
   Node value;
@@ -88,7 +88,7 @@ Candidate Written(std::string source, Kind kind, std::string text) {
   return out;
 }
 
-// The value as it is, under the key that the old one has.
+// The value of the candidate, with the key of the old value.
 Node Keyed(const Candidate& candidate, std::string key) {
   Node node = candidate.value;
   node.key = std::move(key);
@@ -104,7 +104,8 @@ std::string LikeCase(const Node* old, std::string word) {
   return word;
 }
 
-// Best first. `old` is the value to be replaced, or a neighbour to look like, or nullptr.
+// The ways to write `value`, best first. `old` is the value to replace, or a neighbour to imitate,
+// or nullptr.
 std::vector<Candidate> Candidates(const NewValue& value, const Node* old, bool in_flow, bool json) {
   const std::string& text = value.text;
   if (value.kind == Kind::kNull) return {Written("null", Kind::kNull, "")};
@@ -138,7 +139,7 @@ Result<std::string> Replace(const Document& document, const Chain& chain, const 
                node.position);
 }
 
-// Puts `path`, of which the first `known` steps are there, into the tree.
+// Adds the member at `path` to the tree. The first `known` steps of the path exist.
 void PutMember(Node* node, const Path& path, size_t known, const Node& value) {
   for (size_t i = 0; i < known; ++i) node = const_cast<Node*>(Step(*node, path[i]));
   for (size_t i = known; i < path.size(); ++i) {
@@ -162,7 +163,7 @@ Result<std::string> Add(const Document& document, const Chain& chain, const Path
                chain.back()->position);
 }
 
-// Why nothing can be added at the end of this chain.
+// An Error that says why nothing can be added at the end of this chain, or success.
 Status CheckCanAdd(const Document& document, const Chain& chain, const Path& path) {
   const Node& last = *chain.back();
   if (last.kind == Kind::kMap || last.kind == Kind::kNull) return {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edits of whole files: every value of every file is changed and put back, to the byte.
+// Edits of whole files: changes every value of every file and puts it back; every byte must be as
+// before.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -71,7 +72,7 @@ TEST(YamlEditFiles, EveryValueOfRealProjectsGoesThereAndBack) {
   EXPECT_GE(counts.scalars, 2000u);
 }
 
-// One file per oddity, so that a clone without real projects is tested too.
+// One file per odd form, so that these are tested in a clone without real projects too.
 TEST(YamlEditFiles, OddFormsGoThereAndBack) {
   for (const std::string bytes : {"a: 1\nb: two\n",
                                   "a: 1\r\nb: two\r\n",

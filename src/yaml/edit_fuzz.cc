@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any document that parses, any of its values: an edit that is made can be taken back to the byte,
-// or taking it back is refused.
+// For any document that parses and any of its values: the reverse of an edit restores every byte,
+// or is refused.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "yaml/edit_property.h"
 
-// As in document_fuzz.cc: libfyaml's own leaks are not our question here.
+// As in document_fuzz.cc, leaks in libfyaml are not tested.
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

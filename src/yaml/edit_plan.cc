@@ -19,7 +19,7 @@ size_t LineBegin(std::string_view bytes, size_t at) {
   return at == 0 && bytes.starts_with(kMark) ? kMark.size() : at;
 }
 
-// The line end at or behind `at`; empty at the end of the file.
+// The first line end at or behind `at`; empty at the end of the file.
 Range BreakAfter(std::string_view bytes, size_t at) {
   const size_t begin = std::min(bytes.find_first_of("\r\n", at), bytes.size());
   size_t end = begin;
@@ -34,7 +34,7 @@ std::string LineEndNear(std::string_view bytes, size_t at) {
   return range.size() == 0 ? "\n" : std::string(bytes.substr(range.begin, range.size()));
 }
 
-// The line end behind the last line of a node. A block text may reach over its own already: then
+// The line end behind the last line of a node. A block text may already include its line end: then
 // an empty range at the beginning of the next line.
 Range BreakBehind(std::string_view bytes, const Node& node) {
   const size_t end = node.range.end;
@@ -42,7 +42,8 @@ Range BreakBehind(std::string_view bytes, const Node& node) {
   return BreakAfter(bytes, end);
 }
 
-// Puts whole lines behind the last line of `node`; a file without a newline at its end stays so.
+// Inserts whole lines behind the last line of `node`. A file without a newline at its end stays
+// without one.
 Splice LinesBehind(std::string_view bytes, const Node& node, const std::string& lines) {
   const Range at = BreakBehind(bytes, node);
   const std::string line_end = LineEndNear(bytes, node.range.begin);
@@ -53,7 +54,7 @@ Splice LinesBehind(std::string_view bytes, const Node& node, const std::string& 
   return {{at.end, at.end}, lines + line_end};
 }
 
-// How far the file indents what is nested in a map.
+// How many columns the file indents a value nested in a map; 0: it has no example.
 size_t StepOf(const Node& node) {
   if (node.kind == Kind::kMap && node.style == Style::kBlock) {
     for (const Node& child : node.children) {
@@ -82,7 +83,8 @@ std::string KeySource(std::string_view bytes, const Node& map, const std::string
   return single && CanBeSingleQuoted(name) ? SingleQuoted(name) : DoubleQuoted(name);
 }
 
-// What stands between a key and its value, where a map has an example on one line.
+// The text between a key and its value. It is taken from the last member if that has only blanks
+// and a colon there; else it is a colon and a blank.
 std::string ColonOf(std::string_view bytes, const Node& map) {
   if (map.children.empty()) return ": ";
   const Node& last = map.children.back();
@@ -102,7 +104,7 @@ std::string FlowMember(std::string_view bytes, const Node& map, const Path& name
   return key + colon + "{" + FlowMember(bytes, Node(), names, from + 1, source, json) + "}";
 }
 
-// Lines without a line end behind the last.
+// The lines, without a line end behind the last one.
 std::string BlockMember(std::string_view bytes, const Node& map, const Path& names, size_t indent,
                         size_t step, const std::string& line_end, std::string_view source) {
   std::string out;
@@ -119,7 +121,8 @@ size_t EntryBegin(const Node& parent, const Node& child) {
   return parent.kind == Kind::kMap ? child.key_range.begin : child.range.begin;
 }
 
-// One more entry behind the last of a list or map in brackets, set off as the last one is.
+// Adds an entry at the end of a list or map in brackets or braces, with the same gap as before the
+// last entry.
 Splice FlowEntry(std::string_view bytes, const Node& container, const std::string& entry) {
   if (container.children.empty()) {
     return {{container.range.begin + 1, container.range.begin + 1}, entry};
@@ -136,7 +139,7 @@ Splice FlowEntry(std::string_view bytes, const Node& container, const std::strin
   return {{last.range.end, last.range.end}, "," + gap + entry};
 }
 
-// A null that becomes a list or map: what is written for it goes, with the blank before it.
+// Removes the written form of a null that becomes a list or map, with the blank before it.
 Splice WithoutNull(std::string_view bytes, const Node& node) {
   Range range = node.range;
   if (range.size() > 0 && range.begin > 0 && bytes[range.begin - 1] == ' ') --range.begin;
@@ -276,7 +279,7 @@ std::vector<Splice> AddMemberSplices(const Document& document, const Chain& chai
     const std::string lines = BlockMember(bytes, last, names, indent, step, line_end, source);
     return {LinesBehind(bytes, child, lines)};
   }
-  if (chain.size() == 1) {  // an empty file, or one of comments
+  if (chain.size() == 1) {  // an empty file, or only comments
     const std::string lines = BlockMember(bytes, last, names, 0, step, line_end, source);
     const bool open_line = !bytes.empty() && bytes != kMark && !IsBreak(bytes.back());
     return {{{bytes.size(), bytes.size()}, open_line ? line_end + lines : lines + line_end}};
@@ -318,7 +321,7 @@ std::vector<Splice> RemoveSplices(const Document& document, const Node& parent, 
   const Range line_end = BreakBehind(bytes, parent.children[index]);
   const size_t line = LineBegin(bytes, begin);
   if (bytes.substr(line, begin - line).find_first_not_of(' ') != kNone) {
-    // Behind the dash of an item: `- group: x`.
+    // The member is on the line of a dash: `- group: x`.
     if (index + 1 < parent.children.size()) {
       return {{{begin, BlockEntryBegin(bytes, parent, index + 1)}, ""}};
     }
@@ -327,7 +330,7 @@ std::vector<Splice> RemoveSplices(const Document& document, const Node& parent, 
   }
   const bool open_line = line_end.size() == 0 && !IsBreak(bytes[line_end.begin - 1]);
   if (!open_line) return {{{line, line_end.end}, ""}};
-  // The last line of a file without a newline at its end: the one before becomes that.
+  // The last line of a file without a newline at its end: remove the line end before it too.
   size_t from = line;
   if (from > 0 && bytes[from - 1] == '\n') --from;
   if (from > 0 && bytes[from - 1] == '\r') --from;

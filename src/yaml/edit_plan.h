@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where bytes are cut and put for an edit. Nothing here is proved: edit.cc parses the result.
+// Plans an edit: which bytes are removed and inserted. Nothing here is verified; edit.cc parses the
+// result.
 #ifndef TENON_YAML_EDIT_PLAN_H_
 #define TENON_YAML_EDIT_PLAN_H_
 
@@ -13,34 +14,38 @@
 namespace tenon::yaml {
 
 struct Splice {
-  Range range;  // taken out
+  Range range;  // the bytes to remove
   std::string text;
 };
-// Splices do not overlap; those at one place are applied in the order given.
+// Splices must not overlap. Several at the same place are applied in the order given.
 std::string Apply(std::string_view bytes, const std::vector<Splice>& splices);
 
-std::string_view TrimRight(std::string_view text);  // blanks, tabs and line ends
+std::string_view TrimRight(std::string_view text);  // removes blanks, tabs and line ends
 
+// The member or item of `node` that `step` names; nullptr when there is none.
 const Node* Step(const Node& node, std::string_view step);
 
-// The nodes from the root along a path, as far as it leads; never empty.
+// The nodes from the root along a path, as far as they exist; never empty.
 using Chain = std::vector<const Node*>;
 Chain Follow(const Document& document, const Path& path);
 
-// The place at the end of the chain is written as JSON is: keys in double quotes.
+// Whether the file is written like JSON at the end of the chain: keys in double quotes.
 bool JsonLike(const Document& document, const Chain& chain);
-// What is added to the end of the chain will stand in brackets or braces.
+// Whether something added at the end of the chain will be inside brackets or braces.
 bool AddsInFlow(const Document& document, const Chain& chain);
-// The last value of that kind in a list or map, to look like; nullptr when there is none.
+// The last child of this kind, as an example for a new value; nullptr when there is none.
 const Node* Neighbour(const Node& container, Kind kind);
 
+// Replaces the value of `node` by `source`; empty `source` leaves an absent value.
 Splice ReplaceSplice(std::string_view bytes, const Node& node, std::string_view source);
-// Adds `names` (maps but for the last) below the end of the chain, which is a map or null.
+// Adds members below the end of the chain, which is a map or null: each of `names` inside the one
+// before, and `source` as the value of the last.
 std::vector<Splice> AddMemberSplices(const Document& document, const Chain& chain,
                                      const Path& names, std::string_view source);
-// Adds an item below the end of the chain, which is a list or null.
+// Adds an item to the end of the chain, which is a list or null.
 std::vector<Splice> AppendSplices(const Document& document, const Chain& chain,
                                   std::string_view source);
+// Removes child `index` of `parent`.
 std::vector<Splice> RemoveSplices(const Document& document, const Node& parent, size_t index);
 
 }  // namespace tenon::yaml

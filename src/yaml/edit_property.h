@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold for edits of any file: put to another value and put back, every byte is as before.
-// For the tests over whole files and for the fuzzer.
+// A property of edits that must hold for any file: after an edit and its reverse, every byte is as
+// before. Used by the tests over whole files and by the fuzzer.
 #ifndef TENON_YAML_EDIT_PROPERTY_H_
 #define TENON_YAML_EDIT_PROPERTY_H_
 
@@ -13,11 +13,12 @@ namespace tenon::yaml {
 
 class EditProperty {
  public:
-  // `strict`: every edit has to work. Else one may be refused, but what was done can be undone.
+  // `strict`: every edit must succeed. Otherwise an edit may be refused. `limit`: the number of
+  // nodes to visit.
   EditProperty(const Document& document, bool strict, size_t limit = 10'000)
       : document_(document), strict_(strict), left_(limit) {}
 
-  // The first thing that does not hold; "" when all does.
+  // The first violation in words; "" when there is none.
   std::string Check() {
     Visit(document_.root(), {}, false);
     return complaint_;
@@ -28,7 +29,7 @@ class EditProperty {
   void Visit(const Node& node, const Path& path, bool lone_key) {
     if (!complaint_.empty() || left_ == 0) return;
     --left_;
-    // A key in braces without even a colon cannot be had back.
+    // A key in braces without a colon: no edit can restore this form.
     if (node.scalar() || (node.kind == Kind::kNull && !lone_key && !path.empty())) {
       ++scalars_;
       for (const NewValue& value : {NewValue::Text("some other value"), NewValue::Text("[\"x': #"),
@@ -95,8 +96,7 @@ class EditProperty {
   }
 
   void Undone(const Result<std::string>& result, const char* what, const Path& path) {
-    // In documents that no program and nobody wrote the way back may be refused; it must never lead
-    // elsewhere.
+    // In fuzzed documents the reverse edit may be refused. It must never give other bytes.
     if (!result.ok() && !strict_) return;
     if (!result.ok()) return Complain(what + (" back: " + result.error().message), path);
     if (*result != document_.bytes()) Complain(std::string(what) + " gives other bytes", path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libfyaml's events become a tree. The events are taken rather than its documents because they come
-// in the order of the file with byte positions, and because every limit can be held while the file
-// is still being read: an alias is refused where it stands, before anything could be multiplied.
+// Builds a tree from libfyaml's events. Events are used, not libfyaml's documents, because they
+// come in the order of the file with byte positions, and because every limit can be checked while
+// the file is still being read: an alias is refused where it is, before it can expand.
 #include "yaml/parser.h"
 
 #include <libfyaml.h>
@@ -48,7 +48,7 @@ class Builder {
  public:
   Builder(std::string_view bytes, const Source& source) : bytes_(bytes), source_(source) {}
 
-  // False when a mistake was found; mistake() has it.
+  // Returns false when it found a mistake; mistake() returns it.
   bool Take(fy_event* event);
 
   const std::optional<Mistake>& mistake() const { return mistake_; }
@@ -88,7 +88,8 @@ class Builder {
   Node root_;
   int documents_ = 0;
   size_t nodes_ = 0;
-  size_t last_end_ = 0;  // of what was taken last: where to look for a value that is not there
+  // The end of the last event, where the search for an absent value begins.
+  size_t last_end_ = 0;
   std::optional<Mistake> mistake_;
 };
 
@@ -163,7 +164,7 @@ bool Builder::Close(fy_event* event) {
     node.range.end = mark->input_pos;
     last_end_ = node.range.end;
   }
-  // A value that is not written may lie before what libfyaml takes for the beginning.
+  // An absent value may lie before the beginning that libfyaml reports.
   for (const Node& child : node.children) {
     node.range.begin = std::min(node.range.begin, child.range.begin);
     node.range.end = std::max(node.range.end, child.range.end);
@@ -199,8 +200,8 @@ bool Builder::Scalar(fy_event* event) {
   return CheckCommas(node) && Attach(std::move(node));
 }
 
-// YAML lets a plain value inside brackets run over several lines, so a forgotten comma in a JSON
-// file would silently glue two entries into one.
+// YAML allows a plain value inside brackets to run over several lines, so a forgotten comma in a
+// JSON file would silently join two entries into one.
 bool Builder::CheckCommas(const Node& node) {
   if (node.style != Style::kPlain || frames_.empty()) return true;
   if (frames_.back().node.style != Style::kFlow) return true;
@@ -248,7 +249,8 @@ bool Builder::AttachKey(Frame& frame, Node key) {
   return true;
 }
 
-// Just behind the colon of the pending key, or the dash of the item that has no value.
+// The empty range just behind the colon of the current key, or behind the dash of an item without a
+// value.
 Range Builder::AbsentRange() const {
   size_t at = last_end_;
   if (frames_.empty()) return {at, at};
@@ -268,7 +270,7 @@ Range Builder::AbsentRange() const {
   return {last_end_, last_end_};
 }
 
-// libfyaml's mark begins behind the line of the `|` or `>`.
+// The range of a block text from its `|` or `>` on. libfyaml's mark begins behind that line.
 Range Builder::BlockTextRange(size_t begin, size_t end) const {
   const std::string_view before =
       bytes_.substr(0, begin).substr(0, bytes_.find_last_not_of("\r\n", begin - 1) + 1);
@@ -328,7 +330,7 @@ std::optional<Mistake> ParseInto(std::string_view bytes, const Source& source, N
   }
   if (fy_parser_get_stream_error(parser.get())) return FirstComplaint(diag.get(), source, builder);
   if (end < bytes.size()) {
-    // libfyaml stops quietly at characters that YAML does not allow.
+    // libfyaml stops without an error at characters that YAML does not allow.
     return Mistake{source.PositionOf(end), "a character that YAML does not allow", "remove it"};
   }
   *root = builder.TakeRoot();

@@ -10,8 +10,9 @@
 
 namespace tenon::yaml {
 
-// Fills `root` from `bytes`, which `source` describes and which hold no foreign bytes. The mistake
-// is the first one found; then `root` is unspecified. The only place that knows libfyaml.
+// Parses `bytes` into `*root`. `source` is the Source of the same bytes, in which
+// FindForeignBytes() found nothing. Returns the first mistake, or nullopt; after a mistake `*root`
+// is unspecified. Only parser.cc calls libfyaml.
 std::optional<Mistake> ParseInto(std::string_view bytes, const Source& source, Node* root);
 
 }  // namespace tenon::yaml

@@ -20,7 +20,7 @@ bool IsWord(std::string_view text) {
   return false;
 }
 
-// U+FEFF, U+2028 and the like end a line or vanish for some readers.
+// Some readers take U+FEFF, U+2028 and similar characters for a line end, or drop them.
 bool MustBeEscaped(char32_t code) {
   return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x2028 || code == 0x2029 ||
          code == 0xfeff || code == 0xfffe || code == 0xffff;

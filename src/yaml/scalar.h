@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a value is written. Pure text, no document.
+// How a scalar is written in YAML. Works on text alone, without a document.
 #ifndef TENON_YAML_SCALAR_H_
 #define TENON_YAML_SCALAR_H_
 
@@ -8,16 +8,16 @@
 
 namespace tenon::yaml {
 
-// Stands for itself without quotes, in brackets when `in_flow`. Words that any YAML reader of 2017
-// took for something else (`yes`, `null`, `true`) do not.
+// Whether `text` can be written without quotes; `in_flow`: inside brackets or braces. False for
+// words that a YAML reader of 2017 takes for something else (`yes`, `null`, `true`).
 bool CanStandPlain(std::string_view text, bool in_flow);
 
 bool IsJsonNumber(std::string_view text);
 
-// No line break or control character, so single quotes can hold it.
+// Whether single quotes can hold `text`: it has no line breaks and no control characters.
 bool CanBeSingleQuoted(std::string_view text);
 std::string SingleQuoted(std::string_view text);
-// Reads the same in JSON.
+// The result reads the same in YAML and in JSON.
 std::string DoubleQuoted(std::string_view text);
 
 }  // namespace tenon::yaml

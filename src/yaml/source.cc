@@ -14,7 +14,7 @@ constexpr size_t kNone = std::string_view::npos;
 
 bool Contains(std::string_view text, std::string_view part) { return text.find(part) != kNone; }
 
-// Length of the UTF-8 character that begins here, 0 when it is not a valid one.
+// The length of the UTF-8 character that begins here, 0 when it is not valid.
 size_t CharLength(std::string_view bytes, size_t at) {
   for (size_t n = 1; n <= 4 && at + n <= bytes.size(); ++n) {
     if (IsUtf8(bytes.substr(at, n))) return n;
@@ -33,7 +33,7 @@ bool HasContent(std::string_view line) {
   return first != kNone && line[first] != '#';
 }
 
-// Where a key of this line ends, if the line looks like `key: …`, `key:…` or `"key":…`.
+// The index of the colon behind the key, if the line looks like `key: …`, `key:…` or `"key":…`.
 size_t KeyEnd(std::string_view line) {
   size_t at = line.find_first_not_of(" \t-");
   if (at == kNone) return kNone;
@@ -47,7 +47,7 @@ size_t KeyEnd(std::string_view line) {
   return at != kNone && line[at] == ':' ? at : kNone;
 }
 
-// The place behind a colon that lacks its blank.
+// The index of the colon behind a key, if no blank, tab or slash follows it; else kNone.
 size_t GluedColon(std::string_view line) {
   const size_t colon = KeyEnd(line);
   if (colon == kNone || colon + 1 >= line.size()) return kNone;
@@ -55,7 +55,7 @@ size_t GluedColon(std::string_view line) {
   return next == ' ' || next == '\t' || next == '/' ? kNone : colon;
 }
 
-// `? key`, perhaps as an item of a list.
+// Whether the line begins with `? key`, perhaps as an item of a list.
 bool BeginsExplicitKey(std::string_view line) {
   size_t at = line.find_first_not_of(" \t");
   while (at != kNone && line[at] == '-' && at + 1 < line.size() &&
@@ -73,7 +73,7 @@ Mistake TabMistake(int line, std::string_view text) {
 
 Mistake GluedMistake(int line, std::string_view text, size_t colon) {
   const std::string key(Trim(text.substr(0, colon)));
-  // The value may be a password: the key is enough to find the place.
+  // The value may be a password, so the message names only the key.
   return {{line, static_cast<int>(colon) + 2},
           "a blank is missing behind the colon",
           "write `" + key + ": ` and then the value"};
@@ -195,7 +195,7 @@ Mistake Source::Explain(Position at, std::string_view complaint,
     }
   }
   if (Contains(complaint, "multiline plain key")) {
-    // The complaint names the value that the key's line would continue; the culprit is below it.
+    // libfyaml names the value that the line of the key would continue. The wrong line is below it.
     for (int line = at.line + 1; line <= line_count(); ++line) {
       const std::string_view text = Line(line);
       if (!HasContent(text)) continue;

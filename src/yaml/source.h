@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of a YAML file as lines: from bytes to places and back, the checks that need no parser,
-// and what a parser's complaint means to a person.
+// The text of a YAML file as lines: converts offsets to positions, makes the checks that need no
+// parser, and explains parser errors to a person.
 #ifndef TENON_YAML_SOURCE_H_
 #define TENON_YAML_SOURCE_H_
 
@@ -14,7 +14,7 @@
 
 namespace tenon::yaml {
 
-// A mistake and its place, before the file's name is put in front.
+// A mistake in a file and its position. The file name is added later.
 struct Mistake {
   Position at;
   std::string what;
@@ -31,20 +31,22 @@ class Source {
   std::string_view Line(int number) const;
   int line_count() const { return static_cast<int>(starts_.size()); }
 
-  // Bytes that no YAML file may have: UTF-16, NUL and other control characters, invalid UTF-8.
+  // The first bytes that no YAML file may have: UTF-16, NUL and other control characters, invalid
+  // UTF-8. nullopt when there are none.
   std::optional<Mistake> FindForeignBytes() const;
 
-  // What libfyaml does not always survive: tabs in a file with keys that begin with `? `.
+  // The first tab in a file that has keys beginning with `? `. Such files can crash libfyaml.
+  // nullopt when there is none.
   std::optional<Mistake> FindTabBesideExplicitKeys() const;
 
-  // `complaint` is libfyaml's message, `at` the place it names. `open_bracket` is the innermost
-  // bracket that was open, if any.
+  // Turns libfyaml's message `complaint` about the place `at` into words for a person.
+  // `open_bracket` is the innermost bracket that was still open, if any.
   Mistake Explain(Position at, std::string_view complaint,
                   std::optional<Position> open_bracket) const;
 
  private:
   std::string_view bytes_;
-  std::vector<size_t> starts_;  // of each line
+  std::vector<size_t> starts_;  // offset of each line
 };
 
 }  // namespace tenon::yaml

@@ -16,7 +16,8 @@ constexpr const char* kAbout =
 constexpr const char* kAboutAz =
     "The commands of Azure ML Workbench that run scripts and look at their history, by Tenon.";
 
-// An example as it is typed under the other name: its words, or the Workbench's for the same.
+// An example under the other program name: with its own words, or with the Workbench's words for
+// the same command. "" if the example uses none of the command's names.
 std::string ExampleFor(Program program, const Command& command, const std::string& example,
                        const std::vector<std::string>& words) {
   if (program == Program::kTenon) return example;
@@ -45,8 +46,8 @@ std::string HelpFooter(Program program, const Command& command,
   return examples + (others.empty() ? "" : "Also: " + others + "\n");
 }
 
-// The tree, one node per word. Groups that are commands themselves (`runs`) are both. Of commands
-// whose first word was not `said`, the first word only.
+// Adds a command to the tree, one node per word. A group may be a command too (`runs`). If the
+// first word is not `said`, adds only a node for the first word.
 void AddCommand(CommandNode& root, Program program, const Command& command, const std::string* said,
                 Session& session) {
   for (const auto& words : command.words) {
@@ -79,7 +80,7 @@ std::vector<std::string> NamesBelow(const CommandNode& node) {
   return names;
 }
 
-// The words that lead to a node, without the program's name.
+// The words that lead to a node, without the program.
 std::vector<std::string> WordsTo(const CommandNode& node) {
   std::vector<std::string> words;
   for (const CommandNode* at = &node; at->parent; at = at->parent) {
@@ -110,7 +111,7 @@ Error UsageError(const Parsed& parsed) {
   return error;
 }
 
-// The parser knows short options of one letter only; Workbench had one of two.
+// The parser knows only short options of one letter. The Workbench had one of two letters, -ap.
 std::vector<std::string> WithLongNames(std::vector<std::string> words) {
   if (words.size() < 2 || words[0] != "history" || words[1] != "promote") return words;
   std::replace(words.begin(), words.end(), std::string("-ap"), std::string("--artifact-path"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From words to what they mean. Nothing is printed and nothing is done here.
+// Parses the words of a command line. Prints nothing and carries out nothing.
 #ifndef TENON_CLI_PARSE_COMMAND_LINE_H_
 #define TENON_CLI_PARSE_COMMAND_LINE_H_
 
@@ -12,39 +12,39 @@
 
 namespace tenon::cli {
 
-// Under which name we are called. As `az ml` only the Workbench's words are known.
+// The name the program is called by. `az ml` knows only the Workbench's words.
 enum class Program { kTenon, kAz };
 
-// Groups of `az ml` that have commands here: experiment, history, …
+// The groups of `az ml` that Tenon has commands for: experiment, history, …
 const std::vector<std::string>& WorkbenchGroups();
 bool IsWorkbenchGroup(std::string_view word);
 
-// What a line of words means.
+// The meaning of a command line.
 struct Line {
   enum class Kind {
-    kAct,    // `action` does it
-    kPrint,  // `text` is the answer: --help, --version
-    kUsage,  // `error` says what is wrong with the words
-    kWhich,  // a group without a command: `text` is its help, and the exit code that of an error
+    kAct,    // call `action`
+    kPrint,  // print `text`: --help, --version
+    kUsage,  // the words are wrong; `error` says how
+    kWhich,  // a group without a command: print `text`, its help, and exit as for an error
   };
   Kind kind = Kind::kAct;
-  std::vector<std::string> words;  // of the command that was meant, as far as understood
+  std::vector<std::string> words;  // of the command, as far as they were understood
   std::string text;
   Error error;
-  Action action;  // may be called while the CommandLine lives
+  Action action;  // may be called as long as the CommandLine lives
   bool starts_script = false;
 };
 
 class CommandLine {
  public:
-  // Options land in session.globals. With `words`, which Parse will get, only the commands they can
-  // mean get their options, which is most of the time a short call takes; the others have their
-  // name and summary only.
+  // Parsed options are written to session.globals. `words`: what Parse() will get. With it, only
+  // the commands that `words` can mean get their options; the others get only a name and a summary.
+  // This saves most of the time of a short call.
   CommandLine(Session& session, Program program, const std::vector<std::string>* words = nullptr);
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  // Once per object.
+  // Parses the words. Call it once per object.
   Line Parse(const std::vector<std::string>& words);
   const CommandNode& root() const { return root_; }
 

@@ -15,7 +15,7 @@ namespace {
 Line Understand(const std::string& text, Program program = Program::kTenon,
                 Session* session = nullptr) {
   Session own;
-  static std::unique_ptr<CommandLine> line;  // actions live as long as it
+  static std::unique_ptr<CommandLine> line;  // static, because actions must not outlive it
   line = std::make_unique<CommandLine>(session ? *session : own, program);
   return line->Parse(text.empty() ? std::vector<std::string>() : Split(text, ' '));
 }

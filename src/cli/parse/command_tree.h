@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands as a tree, one node per word: the program, its groups, and the commands below them.
+// The commands as a tree with one node per word: the program, its groups and their commands.
 #ifndef TENON_CLI_PARSE_COMMAND_TREE_H_
 #define TENON_CLI_PARSE_COMMAND_TREE_H_
 
@@ -13,25 +13,25 @@
 
 namespace tenon::cli {
 
-// A node with an action is a command; one with children is a group; `runs` is both. Nodes stay
-// where they are as long as the root lives. Every node knows -h and --help.
+// A node with an action is a command, one with children is a group; `runs` is both. Nodes keep
+// their address while the root lives. Every node has -h and --help.
 struct CommandNode {
-  // The program itself.
+  // Makes the root, which stands for the program.
   CommandNode(std::string program, std::string about);
   CommandNode(const CommandNode&) = delete;
   CommandNode& operator=(const CommandNode&) = delete;
 
-  // A new node below this one, which must not have one of that name. It begins with this one's
-  // footer.
+  // Adds a node below this one and returns it. It starts with this node's footer. This node must
+  // not have a child called `word`.
   CommandNode& Add(const std::string& word, std::string about);
-  // The node below this one with that name; nullptr: none.
+  // The child with this name; nullptr if there is none.
   CommandNode* Find(std::string_view word) const;
 
-  std::string name;  // of the program "tenon" or "az ml", of every other node one word
+  std::string name;  // the program: "tenon" or "az ml"; all other nodes: one word
   std::string description;
   std::string footer;
   OptionTable options;
-  Action action;               // may be called while the root lives; empty: not a command
+  Action action;               // may be called while the root lives; empty for a pure group
   bool starts_script = false;  // see Command
   const CommandNode* parent = nullptr;
   std::vector<std::unique_ptr<CommandNode>> children;  // in the order they were added

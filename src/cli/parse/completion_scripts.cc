@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three scripts work alike: walk over the words before the cursor to find the command they name
-// and how many positionals it has got, then offer what may come next. bash and zsh share the
+// The scripts for bash, zsh and fish work alike. They walk over the words before the cursor to find
+// the command and count its positionals, then offer what may come next. bash and zsh share the
 // tables.
 #include "base/text.h"
 #include "cli/parse/completion_tree.h"
@@ -33,7 +33,7 @@ std::string KindText(const CompletionValue& value) {
   return "any";
 }
 
-// Case arms "  NODE OPTION) kind=…" for options that take a value.
+// Case arms "  NODE OPTION) kind=…" for options with a value.
 std::string OptionCases(const std::vector<CompletionNode>& nodes) {
   std::string text;
   for (const CompletionNode& node : nodes) {
@@ -237,7 +237,7 @@ else
 fi
 )sh";
 
-// The functions that know the commands; the same text serves bash and zsh.
+// The shell functions that know the commands. The same text serves bash and zsh.
 std::string Tables(const std::vector<CompletionNode>& nodes) {
   return "_tenon_option() {\n  case \"$node $word\" in\n" + OptionCases(nodes) +
          "  esac\n}\n\n_tenon_positional() {\n  case \"$node $count\" in\n" +
@@ -255,7 +255,7 @@ std::vector<std::string> OptionNames(const CompletionNode& node) {
   return names;
 }
 
-// "name:what it does" in quotes, as _describe takes it.
+// "name:summary" in quotes, as zsh's _describe expects it.
 std::string Described(std::string name, const std::string& summary) {
   for (size_t at = 0; (at = name.find(':', at)) != std::string::npos; at += 2)
     name.insert(at, "\\");
@@ -348,7 +348,7 @@ end
 complete -c tenon -f
 )sh";
 
-// Lines of `set -g NAME` with one quoted word each.
+// A `set -g NAME` command with the words as quoted arguments.
 std::string FishList(const std::string& name, const std::vector<std::string>& words) {
   std::string text = "set -g " + name;
   for (const std::string& word : words) text += " \\\n    " + FishQuote(word);
@@ -356,7 +356,7 @@ std::string FishList(const std::string& name, const std::vector<std::string>& wo
 }
 
 std::string FishOption(const CompletionNode& node, const CompletionOption& option) {
-  // Options of a command that hands its words on are ours only before the first of them.
+  // If a command passes its words on, options after the first word belong to the script.
   std::string text = "complete -c tenon -n '__tenon_at \"" + node.path + "\"" +
                      (node.rest_is_the_scripts ? " 0" : "") + "'";
   for (const std::string& name : option.names) {

@@ -22,7 +22,7 @@ bool HasName(const Option& option, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The name of a thing that is there already, by the command that asks for it.
+// The kind of existing thing that an option names, if any. Depends on the command at `path`.
 std::optional<Kind> NamedThing(const Option& option, const std::string& path) {
   if (HasName(option, "run-configuration")) return Kind::kConfiguration;
   if (HasName(option, "target")) return Kind::kTarget;
@@ -37,7 +37,7 @@ std::optional<Kind> NamedThing(const Option& option, const std::string& path) {
 }
 
 CompletionValue ValueOf(const Option& option, const std::string& path) {
-  // An argument is named in the help by what it is.
+  // The help names an argument by its kind.
   const std::string word = option.is_option() ? option.type() : option.argument();
   if (!option.choices().empty()) return {Kind::kWords, option.choices()};
   if (const auto kind = NamedThing(option, path)) return {*kind, {}};
@@ -73,7 +73,7 @@ void ReadNode(const CommandNode& command, const std::string& path,
   }
   node.rest_is_the_scripts = table.rest_is_the_scripts();
   if (node.rest_is_the_scripts && node.positionals.empty()) {
-    // These take their words as they are; only the usage line names them.
+    // These commands declare no arguments. Only their usage line shows the first one.
     const bool run = table.usage().find(" RUN ") != std::string::npos;
     node.positionals.push_back({run ? Kind::kRun : Kind::kScript, {}});
   }

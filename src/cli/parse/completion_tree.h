@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands as a shell's completion needs to know them, and the scripts made from that.
+// The commands in the form that shell completion needs, and the scripts made from it.
 #ifndef TENON_CLI_PARSE_COMPLETION_TREE_H_
 #define TENON_CLI_PARSE_COMPLETION_TREE_H_
 
@@ -10,7 +10,7 @@ namespace tenon::cli {
 
 struct CommandNode;
 
-// What may stand in a place.
+// The kind of value that an option or argument takes.
 struct CompletionValue {
   enum class Kind {
     kAnything,
@@ -40,14 +40,14 @@ struct CompletionNode {
   std::vector<CompletionOption> options;
   std::vector<CompletionValue> positionals;  // in order; the last one may repeat
   bool repeats = false;
-  bool rest_is_the_scripts = false;  // after the first positional nothing is ours
+  bool rest_is_the_scripts = false;  // all words after the first positional belong to the script
 };
 
-// All nodes, the root first, each before those below it.
+// All nodes, root first, parents before children.
 std::vector<CompletionNode> ReadCompletionTree(const CommandNode& root);
 
-// Scripts that complete `tenon`. Ids of runs, targets and run configurations are asked of the
-// program itself when they are needed: `tenon completion --offer KIND` prints one a line.
+// Shell scripts that complete `tenon`. They ask the program for the ids of runs, targets and run
+// configurations when needed: `tenon completion --offer KIND` prints one per line.
 std::string BashCompletion(const std::vector<CompletionNode>& nodes);
 std::string ZshCompletion(const std::vector<CompletionNode>& nodes);
 std::string FishCompletion(const std::vector<CompletionNode>& nodes);

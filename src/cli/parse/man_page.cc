@@ -11,13 +11,13 @@
 namespace tenon::cli {
 namespace {
 
-// Of the manual's text outside the table; a page has to carry a date.
+// The date that each page must show: when the manual's text outside the table last changed.
 constexpr std::string_view kDate = "2025-11-15";
 
 std::string Bold(std::string_view text) { return "\\fB" + ManText(text) + "\\fR"; }
 std::string Italic(std::string_view text) { return "\\fI" + ManText(text) + "\\fR"; }
 
-// A line of text; roff must not take its first character for a request.
+// Lines of text, with blank lines as paragraph breaks.
 std::string Paragraph(std::string_view text) {
   std::string page;
   for (const std::string& part : Split(text, '\n')) {
@@ -143,7 +143,8 @@ std::string CommandPage(const CommandNode& node, const Command& command) {
   return page + ".SH SEE ALSO\n.BR tenon (1)\n";
 }
 
-// Lines of at most 78 characters. Examples are broken with roff's own mark, which joins them again.
+// Breaks lines at 78 characters. In examples a backslash ends the broken line, so that roff joins
+// it.
 std::string Wrapped(const std::string& page) {
   constexpr size_t kWidth = 78;
   std::string out;

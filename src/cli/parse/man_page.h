@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Manual pages, made from the table of commands.
+// Makes the manual pages from the table of commands.
 #ifndef TENON_CLI_PARSE_MAN_PAGE_H_
 #define TENON_CLI_PARSE_MAN_PAGE_H_
 
@@ -17,10 +17,10 @@ struct ManPage {
   std::string text;
 };
 
-// tenon.1 first, then one for each command under its usual words.
+// tenon.1 first, then a page for each command under its usual name.
 std::vector<ManPage> MakeManPages(const CommandNode& root, const std::vector<Command>& commands);
 
-// Text that no character of which means anything to roff.
+// Escapes every character that roff would interpret.
 std::string ManText(std::string_view text);
 
 }  // namespace tenon::cli

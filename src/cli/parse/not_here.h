@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Azure ML Workbench had and Tenon has not, said in one sentence each, with what to do
+// Features of Azure ML Workbench that Tenon does not have: one sentence on each, and what to do
 // instead.
 #ifndef TENON_CLI_PARSE_NOT_HERE_H_
 #define TENON_CLI_PARSE_NOT_HERE_H_
@@ -18,18 +18,18 @@ struct NotHere {
   std::vector<std::string_view> words;  // "service", or "project delete"
   std::string_view sentence;
   std::string_view instead;
-  bool az_only = false;  // under our own name the word is free, or means something else
+  bool az_only = false;  // only under `az ml`; `tenon` does not reject the word
 };
 
 const std::vector<NotHere>& AllNotHere();
 
-// The row whose words these begin with; options before and between them are passed over.
+// The row whose words match the beginning of `words`; options are skipped. Empty if there is none.
 std::optional<NotHere> FindNotHere(const std::vector<std::string>& words, Program program);
 
-// Says it and returns the exit code: 0 when the words ask for --help, else that of a usage error.
+// Prints the row. Returns the exit code: 0 if `words` ask for --help, else that of a usage error.
 int PrintNotHere(const NotHere& absent, const std::vector<std::string>& words);
 
-// A script that is a file of the Workbench's data preparation and can't be run.
+// An error if the script is a data preparation file of the Workbench, which can't be run.
 std::optional<Error> NotHereFile(std::string_view script);
 
 }  // namespace tenon::cli

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kUsage = "Usage: ";
 
-// Lists subcommands with the first line of their description only; a usage line may be given.
+// Lists subcommands with the first line of their description. May have a usage line of its own.
 class HelpFormatter : public CLI::Formatter {
  public:
   explicit HelpFormatter(std::string usage) : usage_(std::move(usage)) {}
@@ -66,7 +66,7 @@ void AddOption(CLI::App& app, const Option& option, Options* known) {
   if (option.global()) added->group("Global options");
   for (const Option* other : option.excluded()) {
     const auto found = known->find(other);
-    TENON_CHECK(found != known->end());  // declared before, in the same table
+    TENON_CHECK(found != known->end());  // declared earlier in the same table
     added->excludes(found->second);
   }
 }
@@ -76,12 +76,12 @@ void AddOptions(CLI::App& app, const OptionTable& table, Options* known) {
   if (table.rest_is_the_scripts()) app.prefix_command();
 }
 
-// One command, and one below a group (they inherit it): every further word is an argument, also
-// one that is the name of a command.
+// Allows one command, and one below a group (subcommands inherit it). All further words are
+// arguments, even if a command has that name.
 void TakeOneCommand(CLI::App& app) { app.require_subcommand(0, 1); }
 
-// The tree as the library needs it for these words: without the commands that they don't name,
-// which saves most of the time of a short call.
+// The tree in the library's form, with only the commands that the words name. Leaving out the
+// others saves most of the time of a short call.
 struct Tree {
   Options options;
   std::vector<std::pair<CommandNode*, const CLI::App*>> apps;
@@ -122,7 +122,7 @@ std::string ProgramOf(const CommandNode& node) {
   return root->name;
 }
 
-// One node with the names of those below it, for its help.
+// One node with the names of its children, for its help.
 struct HelpApp {
   explicit HelpApp(const CommandNode& node) : app(node.description, node.name) {
     std::string usage = node.options.usage();

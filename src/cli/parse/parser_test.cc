@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Parsed::Kind;
 
-// A program with one command of every sort.
+// A program with one command of each kind.
 class ParserTest : public ::testing::Test {
  protected:
   ParserTest()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that say how and where a script runs, for every command that has them.
+// The options that say how and where a script runs. Shared by all commands that have them.
 #ifndef TENON_CLI_PARSE_REQUEST_OPTIONS_H_
 #define TENON_CLI_PARSE_REQUEST_OPTIONS_H_
 
@@ -26,15 +26,15 @@ void AddTargetOptions(OptionTable& table, RequestOptions* options);      // -c, 
 void AddDependencyOptions(OptionTable& table, RequestOptions* options);  // -d, -s
 void AddEnvironmentOptions(OptionTable& table, EnvironmentOptions* options);
 
-// What was typed, without a script.
+// The request with what was typed; has no script.
 Result<project::Request> MakeRequest(const Session& session, const RequestOptions& options);
 
-// Who submits: the login name.
+// The login name of the user, who is recorded as the submitter.
 std::string UserName(const Session& session);
 
-// Notices to standard error, a line each.
+// Prints each notice as a line on standard error.
 void PrintNotices(const project::Resolved& resolved);
-// Every setting and where it came from, as a listing.
+// Prints every setting and where it came from.
 void PrintExplanation(const Session& session, const project::Resolved& resolved);
 
 }  // namespace tenon::cli

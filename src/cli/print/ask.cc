@@ -27,7 +27,7 @@ UniqueFd OpenTerminal() {
   return UniqueFd(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
 }
 
-// No echo while it lives. Signals that would end us meanwhile first put the terminal right.
+// Turns echo off while it lives. A signal that would end the program first restores the terminal.
 class Hidden {
  public:
   Hidden(int fd, bool on) : fd_(on ? fd : -1) {
@@ -63,11 +63,12 @@ class Hidden {
   struct sigaction old_[std::size(kSignals)] = {};
 };
 
-// The line without its end.
+// Reads a line, without its end. nullopt on a signal or if nothing was entered.
 std::optional<std::string> ReadLine(int fd) {
   std::string line;
   for (;;) {
-    // A signal may be another thread's to take, so it interrupts nothing here.
+    // Polls, because a signal may be delivered to another thread and then does not interrupt
+    // read().
     pollfd wait{fd, POLLIN, 0};
     const int ready = ::poll(&wait, 1, kLookMs);
     if (Hidden::Interrupted()) return std::nullopt;
@@ -89,7 +90,7 @@ std::optional<std::string> AskLine(const std::string& question, bool hidden) {
   const UniqueFd terminal = OpenTerminal();
   if (!terminal.valid()) return std::nullopt;
   FlushOut();
-  // Quiet before the question is read: some type, or are programs, that do not wait.
+  // Echo is off before the question appears: some users, and programs, type without waiting for it.
   const Hidden quiet(terminal.get(), hidden);
   (void)WriteAll(terminal.get(), ForTerminal(question)).ok();
   return ReadLine(terminal.get());
@@ -137,7 +138,7 @@ bool HideSecretArguments(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     const bool is_short = word.size() > 1 && word[0] == '-' && word[1] != '-';
-    // -w SECRET and -wSECRET, also behind flags: -kw, -ykwSECRET.
+    // -w SECRET and -wSECRET, also after other flags: -kw, -ykwSECRET.
     const size_t flag = is_short ? word.find_first_not_of("ky", 1) : word.npos;
     size_t after = flag != word.npos && word[flag] == 'w' ? flag + 1 : 0;
     for (const std::string_view option : {"--password", "--private-key-passphrase"}) {

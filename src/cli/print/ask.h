@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions to the person at the terminal. They go to /dev/tty, so standard input and output stay
-// free for data.
+// Asks the person at the terminal. Questions go to /dev/tty, so standard input and output stay free
+// for data.
 #ifndef TENON_CLI_PRINT_ASK_H_
 #define TENON_CLI_PRINT_ASK_H_
 
@@ -11,25 +11,25 @@
 
 namespace tenon::cli {
 
-// Somebody is there to ask: standard input or error is a terminal, and it can be opened.
+// Whether somebody can be asked: standard input or error is a terminal, and /dev/tty opens.
 bool HasTerminal();
 
-// A line; with `hidden` it is not shown while it is typed. nullopt: no terminal, or nothing was
-// entered (Ctrl-D). An interrupt ends the program with the terminal as it was.
+// Asks for a line. `hidden`: the typed text is not shown. nullopt: there is no terminal, or nothing
+// was entered (Ctrl-D). An interrupt ends the program after restoring the terminal.
 std::optional<std::string> AskLine(const std::string& question, bool hidden);
 
-// Yes or no; anything but yes is no.
+// Asks yes or no. Any answer but "y" or "yes" is no, and so is a missing terminal.
 bool AskYesOnTerminal(const std::string& question);
 
-// What ssh wants to know: hidden, but for a yes-or-no question.
+// Asks a question of the ssh program. The answer is hidden, except for a yes-or-no question.
 std::optional<std::string> AskForSsh(const std::string& prompt);
 
-// A secret from standard input: everything up to the first line end, or to the end. kInvalid:
-// nothing there, or too long.
+// Reads a secret from standard input: the first line, or everything if there is no line end.
+// `option` is named in errors. kInvalid: nothing was read, or it is too long.
 Result<std::string> ReadSecretFromInput(const std::string& option);
 
-// Overwrites the secrets among the words this program was started with, so that `ps` does not show
-// them any longer. True when there was one.
+// Overwrites secrets in this program's arguments, so that `ps` no longer shows them. Returns
+// whether there were any.
 bool HideSecretArguments(int argc, char** argv);
 
 }  // namespace tenon::cli

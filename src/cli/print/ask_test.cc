@@ -8,7 +8,7 @@
 namespace tenon::cli {
 namespace {
 
-// The words as `ps` shows them afterwards.
+// Returns the words as `ps` shows them after HideSecretArguments().
 std::vector<std::string> Hidden(std::vector<std::string> words, bool* any = nullptr) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

@@ -11,7 +11,7 @@
 namespace tenon::cli {
 namespace {
 
-// Braille dots of a cell by column and row from the top.
+// Bits of the braille dots of a cell, by column, then by row from the top.
 constexpr uint8_t kDots[2][4] = {{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}};
 
 std::string Utf8(uint32_t code) {
@@ -30,8 +30,8 @@ std::string Short(double value) {
 
 struct Range {
   double low = 0, high = 0;
-  // Where `value` lies, from 0 to 1; the middle when there is no range. In long double, because the
-  // difference of two doubles may be more than a double can hold.
+  // The position of `value` in the range, from 0 to 1; 0.5 if the range is empty. Uses long double,
+  // because the difference of two doubles may not fit into a double.
   double At(double value) const {
     if (high <= low) return 0.5;
     return static_cast<double>((static_cast<long double>(value) - low) /

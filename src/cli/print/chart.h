@@ -13,13 +13,13 @@ struct ChartPoint {
   double y = 0;
 };
 
-// A line chart in text: braille dots (two by four in a character), the range of y at the left, of x
-// below. Points that are not finite are left out. Empty when nothing can be drawn. `width` and
-// `height` are characters of the whole drawing.
+// Draws a line chart as text with braille dots, two by four per character. The range of y stands at
+// the left, that of x below. Leaves out points that are not finite. Empty if nothing can be drawn.
+// `width` and `height` are the size of the whole drawing in characters.
 std::string DrawChart(std::string_view title, const std::vector<ChartPoint>& points, int width,
                       int height);
 
-// One line: "▁▃▅▇█" of at most `width` characters.
+// Draws a line like "▁▃▅▇█", at most `width` characters wide.
 std::string DrawSparkline(const std::vector<ChartPoint>& points, int width);
 
 }  // namespace tenon::cli

@@ -7,8 +7,8 @@
 
 namespace tenon::cli {
 
-// A field as RFC 4180 wants it: in quotes when it has a comma, a quote or a line break, quotes
-// doubled. Other bytes stay as they are.
+// A field as RFC 4180 defines it: quoted, with quotes doubled, if it has a comma, a quote or a line
+// break. All other bytes stay.
 inline std::string CsvField(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string quoted = "\"";

@@ -14,10 +14,10 @@ namespace tenon::cli {
 // "2017-09-08 00:58:01 UTC (3 min 12 s ago)"
 std::string TimeLine(int64_t us, int64_t now_us);
 
-// Lines of "name   value", the names padded to the same width.
+// Lines of "name   value", with the names padded to equal width.
 class Facts {
  public:
-  // An empty value adds nothing. A value of several lines stays in its column.
+  // Adds nothing if the value is empty. A value of several lines is indented to its column.
   void Add(const std::string& name, std::string value) {
     if (!value.empty()) lines_.emplace_back(OneLine(name), std::move(value));
   }

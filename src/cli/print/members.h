@@ -8,11 +8,11 @@
 
 namespace tenon::cli {
 
-// An object as a table of its members, one a row; those of inner objects as "outer.inner". Null is
-// blank, lists are one line of JSON.
+// A table with a row for each member of an object; members of inner objects are called
+// "outer.inner". Null is blank, and a list is one line of JSON.
 Table MembersTable(const json::Object& object);
 
-// Prints one object the way -o asks for: JSON, or its members.
+// Prints one object as -o says: as JSON, or as a table of its members.
 void PrintMembers(const Session& session, const json::Object& object);
 
 }  // namespace tenon::cli

@@ -54,14 +54,14 @@ bool ColorOn(int fd) {
   return ::isatty(fd) == 1;
 }
 
-// Begins a style. Of this process alone: no text from elsewhere can hold it.
+// The random mark that begins a style. It differs in each process, so no other text can contain it.
 const std::string& StyleMark() {
   static const std::string mark = "\033" + RandomHex(8) + "[";
   return mark;
 }
 
-// Bytes of blanks that line a listing up. What is wider than that leaves for a cell stands as it
-// is, and the rest of its line is moved: one long name must not be paid for by every row.
+// The most bytes of padding in a listing. A cell that is too wide for this is not padded, and the
+// rest of its line shifts: one long name must not widen every row.
 constexpr size_t kMostPadding = 32u << 20;
 constexpr size_t kLeastWidth = 100;
 
@@ -69,13 +69,13 @@ size_t WidestLinedUp(size_t cells) {
   return std::max(kLeastWidth, kMostPadding / std::max<size_t>(cells, 1));
 }
 
-// Digits before the decimal point, so that numbers of a column can be lined up there.
+// The position of the decimal point, at which the numbers of a column line up.
 size_t PointAt(std::string_view cell) {
   const size_t point = cell.find_first_of(".e");
   return point == std::string_view::npos ? cell.size() : point;
 }
 
-// Text may stand in a column of numbers; it does not take part in lining them up.
+// Text in a column of numbers is not lined up with them.
 bool IsNumberCell(std::string_view cell) {
   if (cell.starts_with('+') || cell.starts_with('-')) cell.remove_prefix(1);
   return cell == "nan" || cell == "inf" ||
@@ -242,7 +242,7 @@ std::string Table::ToText(int width, bool color) const {
     widths[c] = std::min(widths[c], lined_up);
     before[c] = std::min(before[c], lined_up);
   }
-  if (width > 0) {  // give from the widest text column until the line fits
+  if (width > 0) {  // cut the widest text columns until the line fits
     size_t total = n == 0 ? 0 : 2 * (n - 1);
     for (const size_t w : widths) total += w;
     while (total > static_cast<size_t>(width)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people and programs read: standard output is data, standard error is talk.
+// Printing for people and programs: data goes to standard output, messages to standard error.
 #ifndef TENON_CLI_PRINT_PRINT_H_
 #define TENON_CLI_PRINT_PRINT_H_
 
@@ -15,43 +15,43 @@
 
 namespace tenon::cli {
 
-// Everything that goes to a terminal goes through one of these (tests/checks/test_printing.py fails
-// on another way). A broken pipe of standard output is a quiet success: the program exits with 0 at
-// once. Any other failure (a full disk behind a redirection) is said on standard error and exits
-// with 1. Failures of standard error are nobody's business.
+// All output to a terminal goes through one of these functions (tests/checks/test_printing.py fails
+// on any other way). If standard output is a broken pipe, the program exits with 0 at once. Any
+// other failure to write it (a full disk behind a redirection) is reported on standard error and
+// exits with 1. Failures to write standard error are ignored.
 //
-// For people. Whatever is in `text` besides the styles of Styled() goes through ForTerminal().
+// For people: everything in `text` except the styles of Styled() goes through ForTerminal().
 void PrintOut(std::string_view text);
 void PrintErr(std::string_view text);
-// For programs: as it is, unless standard output is a terminal.
+// For programs: prints the bytes unchanged, unless standard output is a terminal.
 void PrintData(std::string_view text);
-// What the printer of base/json.h has made, which escapes what needs it.
+// JSON made by base/json.h, which escapes control characters itself.
 void PrintJsonText(std::string_view text);
-// Exact bytes, for what a script printed or left, and for nothing else.
+// Exact bytes. Only for what a script printed or left.
 void PrintBytes(std::string_view bytes);
 void PrintErrBytes(std::string_view bytes);
 void FlushOut();
-// Back to the beginning of the terminal's line, which becomes empty.
+// Clears the current line of the terminal.
 void WipeErrLine();
 
-// Colours: only on a terminal, and never with NO_COLOR.
+// Whether to use colours: only on a terminal, and never with NO_COLOR.
 bool ColorOut();
 bool ColorErr();
 enum class Style { kBold, kDim, kRed, kGreen, kYellow, kCyan };
-// The text in that style when `on`, else as it is. Holds a mark that nobody else can make up; the
-// functions above turn it into the terminal's sequence.
+// The text in a style; unchanged unless `on`. It contains a random mark that other text cannot
+// contain, which PrintOut() and PrintErr() replace by the terminal's sequence.
 std::string Styled(std::string_view text, Style style, bool on);
-// What PrintOut() and PrintErr() make of a text.
+// The bytes that PrintOut() and PrintErr() write for a text.
 std::string Rendered(std::string_view text);
-// Lines after the first are indented, so that none of them passes for one of ours.
+// Indents all lines but the first, so that none of them looks like a message of Tenon.
 std::string Hanging(std::string_view text);
-int TerminalWidth();  // columns of standard output; 80 when it is no terminal
+int TerminalWidth();  // $COLUMNS, else that of standard output; 80 if it is not a terminal
 
-// "error: …", blank line, "hint: …" on standard error.
+// Prints "error: …", a blank line and "hint: …" on standard error.
 void PrintError(const Error& error);
 
-// A table for people. Numbers in a column line up at the decimal point, text to the left; no line
-// is longer than the terminal if cutting the widest text column can help it (only on a terminal).
+// A table for people. Numbers of a column line up at the decimal point, text at the left. On a
+// terminal the widest text columns are cut until lines fit, as far as that helps.
 struct Column {
   std::string title;
   bool numeric = false;
@@ -59,18 +59,19 @@ struct Column {
 class Table {
  public:
   explicit Table(std::vector<Column> columns);
-  // One cell per column. Cells and titles go through OneLine().
+  // Adds a row, one cell per column. Cells and titles go through OneLine().
   void Add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   std::string ToText(int width, bool color) const;
-  std::string ToTsv() const;  // no header, tabs between cells
+  std::string ToTsv() const;  // without header; cells separated by tabs
 
  private:
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
 
-// A list in JSON that is printed while it is made, or with --query asked when it is whole.
+// Prints a JSON list element by element. With --query it holds the elements and queries them in
+// End().
 class JsonList {
  public:
   explicit JsonList(const Session& session);
@@ -83,11 +84,12 @@ class JsonList {
   json::Array queried_;
 };
 
-// Prints a listing the way -o asks for: `value` for json and jsonc, `table` else. With --query:
-// what the query takes from `value`, as JSON unless -o says otherwise; a query that fails is noted
-// in the session, and Main says so.
+// Prints a listing as -o says: `value` for json and jsonc, else `table`. With --query: prints the
+// query's result, as JSON unless -o says otherwise. A failed query is stored in the session, and
+// RunLine() prints it.
 void PrintListing(const Session& session, const json::Value& value, const Table& table);
-// The same where people get another text: call it when session.WantsJson().
+// The same without a table, for commands that print other text for people. Call it only if
+// session.WantsJson().
 void PrintValue(const Session& session, const json::Value& value);
 
 }  // namespace tenon::cli

@@ -121,7 +121,7 @@ TEST(Print, TextFromElsewhereThatSteersTheTerminal) {
 TEST(Print, ForeignSequencesBesideOurOwnStyles) {
   const std::string styled = Styled("a\033[1mb", Style::kRed, true) + "\033[0m";
   EXPECT_EQ(Rendered(styled), "\033[31ma\\x1b[1mb\033[0m\\x1b[0m");
-  // One that repeats how a style begins knows nothing of ours.
+  // A text that imitates the beginning of a style does not contain this process's random mark.
   EXPECT_EQ(Rendered("\0330123456789abcdef[31m").find('\033'), std::string::npos);
 }
 

@@ -14,7 +14,7 @@
 namespace tenon::cli {
 namespace {
 
-// All cells of a table are held until it is printed, also those that a row does not have.
+// A table holds all its cells until it is printed, including empty ones.
 constexpr size_t kMostCells = 500'000;
 
 std::string Text(const json::Value& value) {
@@ -23,7 +23,7 @@ std::string Text(const json::Value& value) {
   return json::DecodeBytes(std::string_view(value.get_string()));
 }
 
-// Six significant digits, as in the listings.
+// Six significant digits, as in the other listings.
 std::string Cell(const json::Value& value) {
   if (value.is_double()) {
     char buffer[64];

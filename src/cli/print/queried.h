@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer to a --query, shown as `az` showed it: JSON, or a table or lines made of whatever the
-// answer is.
+// Prints the result of a --query as `az` printed it: as JSON, as a table or as lines.
 #ifndef TENON_CLI_PRINT_QUERIED_H_
 #define TENON_CLI_PRINT_QUERIED_H_
 
@@ -12,16 +11,16 @@
 
 namespace tenon::cli {
 
-// A row per element, a column per member in the order of their first appearance, with a capital
-// letter; members that are lists or objects are left out. Lists have Column1, Column2 …, anything
-// else stands under Result. A single value is a table of one row.
+// The result as a table with a row per element. The columns are the members in order of first
+// appearance, capitalized; members that are lists or objects are left out. The columns of lists are
+// Column1, Column2 …, and that of any other value is Result. A single value is a table of one row.
 Table QueriedTable(const json::Value& value);
 
-// A line per element, members or elements between tabs; null and objects are blank, of a list only
-// its length is said.
+// The result as lines, one per element, with members or elements separated by tabs. Null and
+// objects are blank; of a list only the length is shown.
 std::string QueriedTsv(const json::Value& value);
 
-// Searches with the session's query and prints. A failure is left in session.query_error.
+// Runs the session's query and prints the result. Stores a failure in session.query_error.
 void PrintQueried(const Session& session, const json::Value& value);
 
 }  // namespace tenon::cli

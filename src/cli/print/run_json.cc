@@ -15,9 +15,10 @@
 namespace tenon::cli {
 namespace {
 
-constexpr std::string_view kUnreadable = "unreadable";  // there only when it says something
+// this member exists only if it is not empty
+constexpr std::string_view kUnreadable = "unreadable";
 
-// Makes values that live in one storage.
+// Makes values that use one storage.
 class Maker {
  public:
   explicit Maker(const json::Storage& storage) : storage_(storage) {}
@@ -28,7 +29,7 @@ class Maker {
   json::Value TimeOrNull(int64_t us) const {
     return us == 0 ? json::Value(nullptr) : json::Value(FormatUtc(us), storage_);
   }
-  template <typename List>  // of pairs of text
+  template <typename List>  // List: pairs of texts
   json::Value Pairs(const List& pairs) const {
     json::Object object(pairs.size(), storage_);
     for (const auto& [name, value] : pairs) object[json::EncodeBytes(name)] = Text(value);
@@ -119,7 +120,7 @@ std::string ShownState(const journal::RunView& run) {
 
 json::Object RunToJson(const journal::RunView& run, const json::Storage& storage) {
   const Maker make(storage);
-  // In the order of code points, as UTF-8 bytes are.
+  // Sorted by code point, which equals the order of UTF-8 bytes.
   std::pair<std::string_view, json::Value> fixed[] = {
       {"attachments", make.Attachments(run)},
       {"created_utc", make.TimeOrNull(run.created_us)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run as the Workbench's history printed it (reference § 12).
+// A run in the form of the Workbench's history (reference § 12).
 #ifndef TENON_CLI_PRINT_RUN_JSON_H_
 #define TENON_CLI_PRINT_RUN_JSON_H_
 
@@ -12,14 +12,14 @@
 
 namespace tenon::cli {
 
-// One object, members sorted by code point: the fixed ones, and the last value of every metric
-// beside them. A metric called like a fixed member is `metric.NAME`.
+// One object with members sorted by code point: the fixed members and the last value of every
+// metric. A metric with the name of a fixed member becomes `metric.NAME`.
 json::Object RunToJson(const journal::RunView& run, const json::Storage& storage = {});
 
-// The state a listing shows; "unreadable: …" with the reason for a run that can't be read.
+// The state as listings show it; "unreadable: REASON" for a run that can't be read.
 std::string ShownState(const journal::RunView& run);
 
-// A metric in a table: numbers with six significant digits, as the Workbench showed them.
+// A metric as tables show it: numbers have six significant digits, as in the Workbench.
 std::string ShortMetric(const run::MetricValue& value);
 
 json::Value MetricToJson(const run::MetricValue& value);

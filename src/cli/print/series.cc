@@ -84,7 +84,7 @@ Result<std::vector<ChartPoint>> ReadCurve(engine::Context& context, const std::s
         return {};
       }));
   std::vector<ChartPoint> points = steps_differ ? over_steps.Points() : over_places.Points();
-  // Several processes may have logged the same series side by side.
+  // Steps may be out of order, because several processes may have logged the series at once.
   std::stable_sort(points.begin(), points.end(),
                    [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
   return points;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric as a curve to draw, whatever its length.
+// Reads a metric of any length as a curve to draw.
 #ifndef TENON_CLI_PRINT_SERIES_H_
 #define TENON_CLI_PRINT_SERIES_H_
 
@@ -14,14 +14,14 @@
 
 namespace tenon::cli {
 
-// Takes any number of points and keeps at most 2 × `buckets`, with every peak: neighbours share a
-// bucket that remembers its lowest and highest point, and when all are full pairs of them become
-// one. Points that are not finite are left out.
+// Takes any number of points and keeps at most 2 × `buckets` of them, with every peak. A bucket
+// holds the lowest and the highest of some neighbouring points. When all buckets are full, pairs of
+// them are merged. Ignores points that are not finite.
 class CurveThinner {
  public:
   explicit CurveThinner(size_t buckets = 512);
   void Add(ChartPoint point);
-  std::vector<ChartPoint> Points() const;  // in the order they came
+  std::vector<ChartPoint> Points() const;  // in the order they were added
 
  private:
   struct Bucket {
@@ -36,15 +36,15 @@ class CurveThinner {
   std::vector<Bucket> buckets_;
 };
 
-// The numeric points of one series, thinned, over its steps (by their place where all steps are
-// equal).
+// Reads the numeric points of one series, thinned. x is the step, or the position if all steps are
+// equal.
 Result<std::vector<ChartPoint>> ReadCurve(engine::Context& context, const std::string& run_id,
                                           const std::string& series);
 
-// Names of the series that make a curve: at least two numbers. In order of name.
+// The names of series that can be drawn: those with at least two numbers. Sorted.
 std::vector<std::string> DrawableSeries(const journal::RunView& run);
 
-// kNotFound with "did you mean" when the run has no such series.
+// kNotFound with "did you mean" if the run has no such series.
 Status CheckSeries(const journal::RunView& run, const std::string& series);
 
 }  // namespace tenon::cli

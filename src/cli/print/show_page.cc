@@ -15,7 +15,7 @@ namespace tenon::cli {
 namespace {
 
 constexpr size_t kOutputsShown = 20;
-// Of a text that somebody else has written; --json has all of it.
+// The most bytes shown of a text that Tenon did not write; --json has all of it.
 constexpr size_t kTextShown = 8u << 10;
 constexpr size_t kMetricCellBytes = 24;
 constexpr int kSparklineWidth = 24;
@@ -46,14 +46,14 @@ std::string Indented(const std::string& text) {
   return out;
 }
 
-// The beginning of a text that is too long for a page.
+// The beginning of a text that may be too long for the page.
 std::string Shown(const std::string& text) {
   if (text.size() <= kTextShown) return ForTerminal(text);
   return ForTerminal(std::string_view(text).substr(0, kTextShown)) + "… [cut, " +
          std::to_string(text.size()) + " bytes]";
 }
 
-// Lines after the first stand behind so many blanks: under the notice they belong to.
+// Indents all lines but the first, so that they stand below the text of their notice.
 std::string Deeper(const std::string& text, size_t blanks) {
   return Join(Split(Shown(text), '\n'), "\n" + std::string(blanks, ' '));
 }

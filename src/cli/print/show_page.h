@@ -18,24 +18,23 @@ struct PageOptions {
   int width = 80;
   bool color = false;
   int64_t now_us = 0;
-  std::vector<std::string> charts;  // series to draw, out of the curves
+  std::vector<std::string> charts;  // series to draw, if `curves` has them
 };
 
-// All about one run, for a person. `curves` are the points of its series, as far as they were read.
+// The page about one run for a person. `curves` has the points of those series that were read.
 std::string ShowPage(const journal::RunView& run,
                      const std::map<std::string, std::vector<ChartPoint>>& curves,
                      const PageOptions& options);
 
-// The same for programs: RunToJson's members, and beside them `details`. A metric of that name is
-// `metric.details`.
+// The same for programs: the members of RunToJson() and `details`. A metric called `details`
+// becomes `metric.details`.
 json::Object ShowJson(const journal::RunView& run);
 
-// "train.py --epochs 3", as a shell would need it typed.
+// The script and its arguments, quoted for a shell: "train.py --epochs 3".
 std::string CommandLine(const journal::RunView& run);
-// A metric for a column: numbers with six digits, texts and lists only as far as needed to know
-// them.
+// A metric for a table cell: numbers with six digits, texts and lists cut to a recognizable length.
 std::string MetricCell(const run::MetricValue& value);
-// "0123456 on main, with uncommitted changes"; "" when git knew nothing.
+// "0123456 on main, with uncommitted changes"; "" if the project has no git commit and no branch.
 std::string GitLine(const journal::RunView& run);
 
 }  // namespace tenon::cli

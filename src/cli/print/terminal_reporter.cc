@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kSlowUs = 500'000;
 constexpr int64_t kRedrawUs = 100'000;
-constexpr size_t kMostColumnBytes = 16;  // a column's character, and marks above it
+constexpr size_t kMostColumnBytes = 16;  // one character of a column with its combining marks
 constexpr int64_t kTellAgainUs = 10'000'000;
 constexpr int64_t kTellLinkAgainUs = 60'000'000;
 
@@ -69,7 +69,7 @@ void TerminalReporter::OnRunId(const std::string& run_id) {
 
 void TerminalReporter::OnStep(const run::Step& step) {
   if (step.name == "environment") {
-    environment_us_ = step.duration_us;  // told with what it is
+    environment_us_ = step.duration_us;  // printed with the environment
     return;
   }
   if (!options_.steps && step.duration_us < kSlowUs) return;
@@ -130,7 +130,7 @@ void TerminalReporter::OnEnd(const run::End& end) {
       Styled(run::StateName(end.state), good ? Style::kGreen : Style::kRed, ColorErr());
   if (end.duration_us > 0) line += " after " + HumanDuration(end.duration_us);
   if (!end.reason.empty() && end.reason == last_error_) {
-    line += ", as said above";  // which may be twenty lines of a tool's own words
+    line += ", as said above";  // the notice may be twenty lines of a tool's output
   } else if (!end.reason.empty()) {
     line += ": " + end.reason;
   } else if (!good && end.exit_code) {
@@ -149,7 +149,7 @@ void TerminalReporter::OnLink(int64_t silent_us, const std::string& why) {
   std::string line = silent_us >= 1'000'000
                          ? "host silent for " + HumanDuration(silent_us / 1'000'000 * 1'000'000)
                          : "the link to the host was lost";
-  // Of the link alone is told when a run is not there yet, or none is meant.
+  // silent_us is 0 if the run does not exist yet, or if the link is not used for a run.
   line += silent_us > 0 ? "; the run goes on; trying again" : "; trying again";
   if (::isatty(STDERR_FILENO) == 1 && !options_.quiet) {
     if (now - link_told_us_ < kRedrawUs) return;
@@ -165,7 +165,7 @@ void TerminalReporter::OnLink(int64_t silent_us, const std::string& why) {
 
 void TerminalReporter::OnEnvironment(const run::EnvironmentReady& environment) {
   const int64_t took_us = std::exchange(environment_us_, 0);
-  // What was there already and took no time is no news.
+  // An environment that existed already and took no time is not worth a line.
   if (environment.reused && took_us < kSlowUs && !options_.steps) return;
   std::string line =
       "environment: " + std::string(environment.reused ? "there after " : "made in ") +
@@ -211,13 +211,14 @@ void TerminalReporter::OnFarProgress(const run::Progress& progress) {
   }
   line += detail.empty() ? " …" : ": " + detail;
   if (::isatty(STDERR_FILENO) == 1) {
-    // The half second counts from the first step on: a later one may say a single word and be long.
+    // The half second counts from the first step: a later step may have little to say and take
+    // long.
     if (far_since_us_ == 0) far_since_us_ = now;
     (void)IsProgressDue(progress.step, now);
     if (now - far_since_us_ < kSlowUs) return;
     const int64_t took_us = now - progress_since_us_;
     if (took_us >= kSlowUs) line += ", " + HumanDuration(took_us);
-    // One that is longer than the terminal could not be wiped away again.
+    // A line longer than the terminal could not be wiped.
     const size_t width = static_cast<size_t>(std::max(20, TerminalWidth() - 1));
     if (line.size() > kMostColumnBytes * width)
       line = OneLine(line.substr(0, kMostColumnBytes * width));

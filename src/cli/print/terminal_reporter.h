@@ -10,17 +10,17 @@
 
 namespace tenon::cli {
 
-// Draws a run for a person: the script's bytes exactly as they are on standard output and error,
-// our own words on standard error, a progress line (on a terminal only) for work of ours over half
-// a second. Where there is no terminal, the far side's steps get a line when they begin and another
+// Shows a run to a person. The script's output and error go unchanged to standard output and error;
+// Tenon's messages go to standard error. On a terminal, work that takes over half a second gets a
+// progress line. Without a terminal, each step of the host gets a line when it begins and another
 // every ten seconds.
 class TerminalReporter : public engine::Reporter {
  public:
   struct Options {
-    bool quiet = false;       // nothing but errors
-    bool show_output = true;  // the script's bytes
-    bool workbench = false;   // the Workbench's frame around the output, on standard output
-    bool steps = false;       // every step, not only slow ones
+    bool quiet = false;       // errors only
+    bool show_output = true;  // print the script's output
+    bool workbench = false;   // print the Workbench's frame around the output, on standard output
+    bool steps = false;       // show every step, not only slow ones
   };
   explicit TerminalReporter(Options options) : options_(options) {}
   ~TerminalReporter() override;
@@ -41,27 +41,27 @@ class TerminalReporter : public engine::Reporter {
  private:
   void Say(std::string_view line);
   void ClearProgress();
-  // Notes when a piece of work began; true once it has lasted long enough to be shown.
+  // Records when a piece of work began. True once it has lasted long enough to be shown.
   bool IsProgressDue(std::string_view what, int64_t now_us);
   void DrawProgress(const std::string& line);
 
   Options options_;
   std::string run_id_;
-  std::string last_error_;  // the text of the last notice that was one
+  std::string last_error_;  // text of the last notice that was an error
   std::string progress_what_;
   int64_t progress_since_us_ = 0;
   int64_t progress_drawn_us_ = 0;
   bool progress_shown_ = false;
-  int64_t far_since_us_ = 0;    // when the far side first told of a step
-  std::string far_step_;        // not on a terminal: the step that was told last
-  int64_t far_told_us_ = 0;     // and when
+  int64_t far_since_us_ = 0;    // when the host first reported a step
+  std::string far_step_;        // not on a terminal: the step last printed
+  int64_t far_told_us_ = 0;     // when it was printed
   int64_t environment_us_ = 0;  // how long the step "environment" took
-  bool link_lost_ = false;      // and it was said
-  int64_t link_told_us_ = 0;    // when it was last said
-  bool at_line_start_ = true;   // of standard error, so that our words begin on a line of their own
+  bool link_lost_ = false;      // and this was printed
+  int64_t link_told_us_ = 0;    // when it was last printed
+  bool at_line_start_ = true;   // of standard error; messages start on a new line
 };
 
-// While it lives, Ctrl-C sets `stop` instead of ending the program; a second one ends it with 130.
+// While it lives, the first Ctrl-C sets `stop`; a second one ends the program with 130.
 class InterruptWatch {
  public:
   InterruptWatch();

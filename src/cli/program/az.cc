@@ -29,7 +29,7 @@ constexpr std::string_view kAbout =
 
 bool IsHelp(const std::string& word) { return word == "-h" || word == "--help" || word == "help"; }
 
-// Becomes the other az with the same words, or says that there is none.
+// Replaces this process by the other az with the same words. If there is none, prints that.
 int PassOn(const Session& session, const std::vector<std::string>& words) {
   const auto other = FindOtherAz(session.environment);
   const std::string said = words.empty() ? "az" : "az " + OneLine(words.front());
@@ -65,7 +65,8 @@ int PassOn(const Session& session, const std::vector<std::string>& words) {
   return 4;
 }
 
-// Texts by default, as it was; everything else is JSON unless -o says otherwise.
+// Commands that print text by default, as the Workbench did. All others print JSON unless -o says
+// otherwise.
 bool PrintsTexts(const std::vector<std::string>& words) {
   return words == std::vector<std::string>{"experiment", "submit"} ||
          words == std::vector<std::string>{"experiment", "status"} ||

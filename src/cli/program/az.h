@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program `az`: `az ml …` as Azure ML Workbench had it is ours and prints JSON; everything else
-// is passed on to the next `az` on the PATH that is not one of ours.
+// The program `az`. Tenon carries out the `az ml …` commands of Azure ML Workbench and prints JSON.
+// It passes everything else on to the next `az` on the PATH that is not Tenon's.
 #ifndef TENON_CLI_PROGRAM_AZ_H_
 #define TENON_CLI_PROGRAM_AZ_H_
 
@@ -18,19 +18,19 @@ class OtherMachines;
 
 namespace tenon::cli {
 
-// Stands in every `az` that install-az writes, so that one of ours is known when it is met.
+// In every `az` script of install-az; marks the script as Tenon's.
 inline constexpr std::string_view kAzMark = "tenon install-az";
 
-// Carries out `az WORDS`; returns the exit code, or becomes the other az.
+// Carries out `az WORDS`. Returns the exit code, or replaces this process by the other az.
 int AzMain(const std::vector<std::string>& words, engine::OtherMachines* others);
 
-// Whether this file is one of ours: written by install-az, or this very program.
+// Whether the file was written by install-az or is this program.
 bool IsOurAz(const std::string& path);
 
-// The first `az` on the PATH that is none of ours.
+// The first `az` on the PATH that is not Tenon's.
 std::optional<std::string> FindOtherAz(const Environment& environment);
 
-// The file install-az writes, which starts the `tenon` at that path.
+// The script that install-az writes. It starts the `tenon` at this path.
 std::string AzScript(const std::string& tenon);
 
 }  // namespace tenon::cli

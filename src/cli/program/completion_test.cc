@@ -11,7 +11,7 @@
 namespace tenon::cli {
 namespace {
 
-// A small program with everything the scripts have to know about.
+// A small program with everything that the scripts must handle.
 class CompletionTest : public ::testing::Test {
  protected:
   CompletionTest() : root_("tenon", "about") {
@@ -39,7 +39,7 @@ class CompletionTest : public ::testing::Test {
     return nodes_.front();
   }
 
-  // What bash offers for the last of the words, in an order of its own.
+  // What bash offers to complete the last of the words, in bash's order.
   std::string Complete(const std::vector<std::string>& words) {
     std::string script = BashCompletion(nodes_) + "\nCOMP_WORDS=(";
     for (const std::string& word : words) script += " '" + word + "'";

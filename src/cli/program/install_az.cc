@@ -31,8 +31,8 @@ bool SameFile(const std::string& a, const std::string& b) {
          first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-// The name under which we will be found again: the one on the PATH, which may be a link that a
-// later version keeps, else where this program is.
+// The path by which the script can find this program later: the `tenon` on the PATH, which may be a
+// link that a later version keeps, else the path of this program.
 Result<std::string> OwnPath(const Session& session) {
   const auto on_path = FindProgram("tenon", Path(session));
   if (on_path && on_path->front() == '/' && SameFile(*on_path, "/proc/self/exe")) return *on_path;

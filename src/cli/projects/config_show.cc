@@ -8,7 +8,8 @@
 namespace tenon::cli {
 namespace {
 
-// With a target alone: the run configuration of its name, else the first that uses it.
+// The run configuration to show for a target: the one of the same name, else the first that uses
+// it.
 std::string ConfigurationFor(const project::Project& project, const std::string& target) {
   std::string found;
   for (const auto& entry : project::ListRunConfigurations(project)) {

@@ -70,7 +70,7 @@ size_t CountSuggestions(const UpgradePlan& plan) {
                                            [](const auto& change) { return change.suggestion; }));
 }
 
-// Suggestions are asked for one by one, unless an option has answered for all of them.
+// Asks about each suggestion, unless an option answers for all of them.
 Result<std::vector<bool>> Ask(const UpgradePlan& plan, const Options& options) {
   std::vector<bool> chosen(plan.changes.size(), false);
   const size_t together = plan.changes.size() - (options.suggestions ? 0 : CountSuggestions(plan));

@@ -20,7 +20,7 @@ struct CreateOptions {
   const Option* with_template = nullptr;
 };
 
-// The path from the root, without "." in it.
+// Makes a path absolute and removes "." from it.
 Result<std::string> Absolute(const std::string& path) {
   TENON_TRY(const std::string current, CurrentFolder());
   std::string absolute;
@@ -30,7 +30,7 @@ Result<std::string> Absolute(const std::string& path) {
   return absolute.empty() ? std::string("/") : absolute;
 }
 
-// What was asked of the cloud, in a sentence each.
+// Prints a note for each option of the cloud that has no effect here.
 void SayWhatIsNotHere(const CreateOptions& options) {
   const project::Scope& scope = options.scope;
   if (!scope.workspace.empty() || !scope.account.empty() || !scope.resource_group.empty()) {

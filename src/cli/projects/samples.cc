@@ -22,7 +22,7 @@ const EmbeddedSampleFile& Embedded(std::string_view path) {
   return *found;
 }
 
-// Files below `folder`, by their path in it.
+// The files below `folder`, with paths relative to it.
 std::vector<project::NewFile> FilesBelow(const std::string& folder) {
   std::vector<project::NewFile> files;
   for (const EmbeddedSampleFile& file : EmbeddedSampleFiles()) {
@@ -35,7 +35,7 @@ std::vector<project::NewFile> FilesBelow(const std::string& folder) {
 
 Sample MakeSample(const std::string& name, std::string_view description) {
   const Result<json::Value> value = json::Parse(description);
-  TENON_CHECK(value.ok() && value->is_object());  // our own file, tested
+  TENON_CHECK(value.ok() && value->is_object());  // built into this program and tested
   const json::Object& object = value->as_object();
   Sample sample{name, json::GetString(object, "summary"), json::GetString(object, "script"),
                 FilesBelow(name)};

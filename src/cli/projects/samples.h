@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples inside this program, docs/formats/sample.md.
+// The samples that are built into this program (docs/formats/sample.md).
 #ifndef TENON_CLI_PROJECTS_SAMPLES_H_
 #define TENON_CLI_PROJECTS_SAMPLES_H_
 
@@ -18,12 +18,12 @@ struct Sample {
   std::vector<project::NewFile> files;  // of the new project
 };
 
-// By name.
+// All samples, sorted by name.
 const std::vector<Sample>& AllSamples();
-// kNotFound with "did you mean" or the names there are.
+// kNotFound with "did you mean", or with the names of all samples.
 Result<const Sample*> FindSample(const std::string& name);
 
-// The files of a new project; with_scripts adds train.py and score.py.
+// The files of a new project without a sample. `with_scripts` adds train.py and score.py.
 std::vector<project::NewFile> BlankProject(bool with_scripts);
 
 }  // namespace tenon::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tag` and `note`: what the user says about a run afterwards.
+// `tag` and `note`: the user's remarks on a run.
 #include <memory>
 
 #include "base/text.h"

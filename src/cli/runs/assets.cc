@@ -31,7 +31,7 @@ json::Object ToJson(const engine::Asset& asset) {
                       {"created_utc", FormatUtc(asset.created_us)}};
 }
 
-// The version that a link file in the project has, which may be from a time before Tenon; 0: none.
+// The version in the project's link file, which may be older than Tenon; 0 if there is none.
 int64_t PresentVersion(const std::string& path) {
   const auto text = ReadFile(path, kLargestLink);
   if (!text.ok()) return 0;

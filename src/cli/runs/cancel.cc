@@ -23,7 +23,7 @@ struct Options {
   bool no_wait = false;
 };
 
-// Says what keeps the run from ending, and nothing else of it.
+// Prints what keeps the run from ending, and no other notices.
 class Waiter : public engine::Reporter {
  public:
   void OnNotice(const run::Notice&) override {}
@@ -37,7 +37,7 @@ Result<int> Act(Session& session, const Options& options) {
   TENON_TRY(const std::string name, options.run.Name(""));
   TENON_TRY(const std::string run_id, session.ResolveRun(name));
   TENON_TRY(engine::Context * context, session.Context());
-  // One that can't be read is told to end all the same.
+  // A run that can't be read is canceled all the same.
   const auto before = engine::GetRun(*context, run_id);
   const bool had_ended = before.ok() && run::IsFinal(before->state);
   engine::CancelOptions cancel;

@@ -29,7 +29,7 @@ struct Options {
 
 struct Row {
   std::string name;
-  std::optional<std::string> first, second;  // nullopt: that run has none
+  std::optional<std::string> first, second;  // nullopt: this run has no such row
   bool Differs() const { return first != second; }
 };
 
@@ -63,7 +63,7 @@ std::vector<Row> Settings(const journal::RunView& a, const journal::RunView& b) 
                                                 a.spec.environment.end());
   const std::map<std::string, std::string> right(b.spec.environment.begin(),
                                                  b.spec.environment.end());
-  for (Row& row : rows) {  // of these an empty one was never said
+  for (Row& row : rows) {  // in these rows, empty means not set
     if (row.first->empty()) row.first.reset();
     if (row.second->empty()) row.second.reset();
   }
@@ -94,7 +94,7 @@ std::vector<Row> Parameters(const journal::RunView& a, const journal::RunView& b
   return list;
 }
 
-// The last values of a metric, and how far the second lies above the first.
+// The last values of a metric in both runs, and the second minus the first.
 struct MetricRow {
   std::string name;
   const run::MetricValue* first = nullptr;

@@ -7,8 +7,8 @@
 
 namespace tenon::cli {
 
-// Says on standard error which outputs were not written into a project because their names begin
-// with a dot, and how to get them. Nothing, if there are none.
+// Prints on standard error which outputs were not written into a project because their names begin
+// with a dot, and how to get them. Prints nothing if there are none.
 void SayDotFilesLeft(const std::vector<std::string>& names);
 
 }  // namespace tenon::cli

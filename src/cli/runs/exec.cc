@@ -16,7 +16,7 @@ namespace {
 
 bool AtTerminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
 
-// A command or a shell on the machine itself.
+// Runs a command, or opens a shell, on the machine itself.
 Result<int> EnterMachine(Session& session, const std::string& target,
                          const std::vector<std::string>& words) {
   TENON_TRY(engine::Machine * machine, MachineNamed(session, target));
@@ -29,7 +29,8 @@ bool IsTarget(const Session& session, const std::string& name) {
   return project.ok() && project::ConfigFile(*project, name, ".compute");
 }
 
-// Terminal, signals and exit code are those of the command. What is no run may be a target.
+// Runs a command, or opens a shell, where the run's script is. Its terminal, signals and exit code
+// are those of the command. A name that is no run may be a target.
 Result<int> Enter(Session& session, const std::string& run, const std::vector<std::string>& words) {
   auto found = session.ResolveRun(run);
   if (!found.ok() && found.error().kind == ErrorKind::kNotFound && IsTarget(session, run)) {
@@ -48,8 +49,8 @@ Result<int> Enter(Session& session, const std::string& run, const std::vector<st
 
 constexpr const char* kTargetHelp = "On that machine itself, in your home there, not in a run";
 
-// "-t NAME" at the front is taken off; "" when it is not there. Not an option of the parser, which
-// would not leave a `--` behind it to us.
+// Removes "-t NAME" from the front and returns the name; "" if it does not stand there. The parser
+// can't have this option, because it would swallow a `--` after it.
 std::string TakeTarget(std::vector<std::string>* words) {
   if (words->empty()) return "";
   const std::string first = words->front();

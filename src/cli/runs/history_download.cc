@@ -25,7 +25,7 @@ struct Options {
   bool overwrite = false, dot_files = false;
 };
 
-// The outputs would become files of a project that is called so.
+// Fails if the folder for the outputs would be a project itself.
 Status CheckOutputsAreNoProject(Session& session, const std::string& folder) {
   const std::string outputs = JoinPath(folder, "outputs");
   TENON_TRY(const bool holds_project, HoldsProject(session, outputs));
@@ -44,7 +44,7 @@ Result<int> Act(Session& session, const Options& options) {
              ", as far as is known here; its outputs are collected when it ends\n");
   }
   TENON_TRY(engine::Context * context, session.Context());
-  // What is here is written all the same; that something is missing is said at the end.
+  // Writes what is here even if the collecting fails, and reports the failure at the end.
   Status whole;
   if (engine::HasOutputsLeft(*context, run)) {
     TerminalReporter reporter({.show_output = false});
@@ -72,7 +72,7 @@ Result<int> Act(Session& session, const Options& options) {
   if (session.WantsJson() || session.globals.output == "tsv") {
     PrintListing(session, list, table);
   } else {
-    PrintData(table.ToTsv());  // a path a line, without a head
+    PrintData(table.ToTsv());  // one path per line, without a header
   }
   if (!done.logs_left.empty()) {
     PrintErr("note: " + OneLine(options.folder) +

@@ -9,8 +9,8 @@
 
 namespace tenon::cli {
 
-// Whether the folder (there or not) is a project's: it has aml_config/ or .azureml/, or something
-// was submitted from it.
+// Whether the folder is a project: it has aml_config/ or .azureml/, or a run was submitted from it.
+// False if it does not exist.
 Result<bool> HoldsProject(Session& session, const std::string& folder);
 
 }  // namespace tenon::cli

@@ -22,7 +22,7 @@ struct Options {
   bool timestamps = false;
 };
 
-// One JSON object a line, for programs.
+// Prints one JSON object per line, for programs.
 class JsonLines : public engine::Reporter {
  public:
   void OnOutput(run::Stream stream, std::string_view bytes, int64_t time_us) override {
@@ -35,7 +35,7 @@ class JsonLines : public engine::Reporter {
   }
 };
 
-// Each line with the time its first byte came.
+// Puts before each line the time at which its first byte arrived.
 class Timestamped : public engine::Reporter {
  public:
   void OnOutput(run::Stream, std::string_view bytes, int64_t time_us) override {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every point of a run's metrics. There may be millions, so they pass through and are never held.
+// Prints every point of a run's metrics. There may be millions, so they are printed as they are
+// read.
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace tenon::cli {
 namespace {
 
 constexpr int kChartHeight = 14;
-// Bytes of memory that --query may take: some 200,000 points.
+// The most memory that --query may use, in bytes: some 200,000 points.
 constexpr uint64_t kMostQueried = 64u << 20;
 constexpr uint64_t kQueriedPointCost = 320;
 
@@ -50,7 +51,7 @@ Status ForEachPoint(engine::Context& context, const std::string& run_id, const s
 
 Status PrintCsv(engine::Context& context, const std::string& run_id, const std::string& name) {
   PrintData("name,step,time_utc,value\n");
-  // A record that breaks its line is for programs.
+  // A field with line breaks is fine for programs, but not on a terminal.
   const bool people = ::isatty(STDOUT_FILENO) == 1;
   const auto field = [people](const std::string& text) {
     return CsvField(people ? OneLine(text) : text);
@@ -90,7 +91,7 @@ Status PrintTsv(engine::Context& context, const std::string& run_id, const std::
       });
 }
 
-// A table whose rows are not held: one reading finds the widths, another prints.
+// A table that does not hold its rows: a first reading measures the widths, a second one prints.
 class PointTable {
  public:
   explicit PointTable(bool with_name) : with_name_(with_name) {}
@@ -120,7 +121,7 @@ class PointTable {
 
  private:
   static constexpr size_t kTimeWidth = 32;
-  static constexpr size_t kWidestLinedUp = 200;  // a longer name moves the rest of its lines
+  static constexpr size_t kWidestLinedUp = 200;  // a longer name shifts the rest of its line
 
   // Characters before the decimal point.
   static size_t Before(const run::MetricPoint& point) {
@@ -173,7 +174,7 @@ Result<int> Draw(engine::Context& context, const journal::RunView& run, const st
 }
 
 Result<int> Act(Session& session, Options options) {
-  // `metrics -r RUN NAME`: the only word left is the metric's.
+  // `metrics -r RUN NAME`: with -r, the first word is the metric, not the run.
   if (!options.run.option.empty() && !options.run.word.empty() && options.name.empty()) {
     std::swap(options.name, options.run.word);
   }

@@ -44,7 +44,8 @@ Result<int> Act(Session& session, const Options& options, std::vector<std::strin
   InterruptWatch interrupt;
   TerminalReporter reporter({.quiet = options.watch.quiet, .show_output = !options.watch.quiet});
   const std::vector<engine::Secret> secrets = request.secrets;
-  // Where what is damaged in a store can be had again, if it has not changed since.
+  // Files that are damaged in a store are taken from the project's folder, if they have not
+  // changed.
   TENON_TRY(const auto project, session.FindProject());
   if (project) request.folder = {project->root, project::RedactPassword};
   StartOfRun how;

@@ -39,7 +39,7 @@ Result<journal::RunView> RunOption::GoAndGet(Session& session, const std::string
     const bool far = host.ok() && !host->empty();
     const bool detached = far && engine::IsDetached(context->home, *host);
     if (!unreachable && !denied && !detached) return std::move(looked).error();
-    // What was known last is still worth showing. Here, an index may be read and not written.
+    // What was last known is still worth showing, even if the index of this home can only be read.
     if (unreachable || far) {
       PrintErr("warning: " + Hanging(looked.error().message) + "; this is what was last heard\n");
     }

@@ -12,18 +12,20 @@ namespace tenon::cli {
 
 class OptionTable;
 
-// "Which run": a word, or -r/--run as the Workbench had it, and the -t/--target that it asked for
-// and we don't need, since a run knows its own.
+// The options that name a run: a word, or -r/--run as in the Workbench. The Workbench also took
+// -t/--target; Tenon accepts it and ignores it, since a run knows its target.
 struct RunOption {
   std::string word;
   std::string option;
   std::string target;
 
-  // `otherwise` when neither was given; empty: kInvalid.
+  // The name that was given, else `otherwise`. kInvalid if both are empty.
   Result<std::string> Name(const std::string& otherwise) const;
-  // Finds and refreshes the run, as far as is known here.
+  // Finds the run. Uses only what this machine knows; contacts no other.
   Result<journal::RunView> Get(Session& session, const std::string& otherwise) const;
-  // The same after going to look on the machine where it is.
+  // The same after asking the machine of the run. If that machine can't be reached or refuses the
+  // login, warns and returns what was last known. Starts the run again if its machine was restarted
+  // and retries are left.
   Result<journal::RunView> GoAndGet(Session& session, const std::string& otherwise) const;
 };
 

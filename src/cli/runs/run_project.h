@@ -10,7 +10,8 @@
 
 namespace tenon::cli {
 
-// The folder of the project that a run belongs to. kInvalid when we are in none, or in another.
+// The folder of the project that a run belongs to. kInvalid if the current folder is in no project
+// or in another one.
 Result<std::string> RootForRun(Session& session, const journal::RunView& run);
 
 }  // namespace tenon::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listings: `runs` for people, `ps` for what is going on, `history list` as the Workbench had it.
+// The listings `runs` (for people), `ps` (runs that are going on) and `history list` (as in the
+// Workbench).
 #include "engine/run/runs.h"
 
 #include <algorithm>
@@ -21,15 +22,15 @@ namespace tenon::cli {
 namespace {
 
 constexpr size_t kMetricColumns = 4;
-// Bytes of memory of a list that --query is asked of: some 50,000 runs.
+// The most memory, in bytes, of a list that --query is applied to: some 50,000 runs.
 constexpr uint64_t kMostQueried = 96u << 20;
-// A table shows at most so many metrics, of at most so many that are looked at.
+// Limits of a table: metrics shown, metrics read per run, and different metrics in the table.
 constexpr size_t kWorkbenchMetrics = 64;
 constexpr size_t kMetricsOfRun = 1000;
 constexpr size_t kMetricsOfTable = 10'000;
 constexpr size_t kCellBytes = 256;
 constexpr size_t kTextBytes = 2048;       // of a command line and the like
-constexpr size_t kMostCells = 48u << 20;  // bytes of all metrics of a table
+constexpr size_t kMostCells = 48u << 20;  // bytes of all metric cells of a table
 
 constexpr const char* kUnreadableHint =
     "hint: `tenon runs delete ID` removes a run that can't be read; `tenon history rebuild` reads "
@@ -69,21 +70,21 @@ Result<history::RunQuery> MakeQuery(Session& session, const Options& options) {
   query.script = options.script;
   query.target = options.target;
   query.include_hidden = options.hidden;
-  // Nobody knows the script, target or tags of a run that can't be read.
+  // The script, target and tags of an unreadable run are unknown, so filters leave it out.
   query.include_unreadable = options.states.empty() && options.script.empty() &&
                              options.target.empty() && options.tags.empty();
   query.limit = options.limit;
   return query;
 }
 
-// Each run as JSON, printed as it comes: a history may have a hundred thousand.
+// Prints each run as JSON while the store reads it: a history may have a hundred thousand runs.
 Result<int> PrintJson(const Session& session, history::HistoryStore& store,
                       const history::RunQuery& query) {
   unsigned char buffer[16 << 10];
   JsonList list(session);
   uint64_t held = 0;
   TENON_TRY_VOID(store.Visit(query, [&](const history::RunRow& run) -> Status {
-    // One for each run: a pool that was released goes on asking for twice as much as the last time.
+    // A new pool for each run: a released pool keeps doubling the size of its requests.
     json::Pool memory(buffer);
     const json::Value value = RunToJson(run, &memory);
     if (session.query) held += json::MemoryOf(value);
@@ -98,12 +99,12 @@ Result<int> PrintJson(const Session& session, history::HistoryStore& store,
   return 0;
 }
 
-// A text of which a table shows the beginning: all its rows are held until they are printed.
+// The beginning of a text. A table holds all rows until it is printed, so cells are limited.
 std::string Beginning(std::string_view text, size_t most = kTextBytes) {
   return text.size() <= most ? OneLine(text) : OneLine(text.substr(0, most)) + "…";
 }
 
-// The metrics of some runs, as the cells of a table whose columns are not known yet.
+// The metrics of some runs as table cells, collected before the columns are known.
 class MetricCells {
  public:
   void Add(const journal::RunView& run) {
@@ -128,7 +129,7 @@ class MetricCells {
       row.emplace_back(column.index, std::move(cell));
     }
   }
-  // The names of the metrics that most runs have, at most `limit`, in alphabetical order.
+  // The metrics that most runs have, at most `limit`, in alphabetical order.
   std::vector<std::string> CommonNames(size_t limit) {
     std::vector<std::string> names = Names();
     if (names.size() <= limit) return names;
@@ -140,7 +141,7 @@ class MetricCells {
     std::ranges::sort(names);
     return names;
   }
-  // Whether there are metrics of which nothing is said here.
+  // Whether the table leaves out metrics.
   bool left_out() const { return left_out_; }
   std::vector<std::string> Names() const {  // alphabetical
     std::vector<std::string> names;
@@ -149,7 +150,7 @@ class MetricCells {
   }
   size_t Numbers(const std::string& name) const { return columns_.at(name).numbers; }
   bool Numeric(const std::string& name) const { return columns_.at(name).numeric; }
-  // The cells of a row for these metrics, "" where the run has none.
+  // The cells of a row for these metrics; "" for a metric that the run does not have.
   std::vector<std::string> Row(size_t row, const std::vector<std::string>& names) const {
     std::vector<std::string> cells(names.size());
     for (size_t i = 0; i < names.size(); ++i) {
@@ -170,7 +171,7 @@ class MetricCells {
     size_t runs = 0;
   };
   bool left_out_ = false;
-  size_t bytes_ = 0;  // of memory that all this takes, about
+  size_t bytes_ = 0;  // approximate memory use
   std::map<std::string, MetricColumn> columns_;
   std::vector<std::vector<std::pair<size_t, std::string>>> rows_;
 };
@@ -180,7 +181,7 @@ std::string Capital(std::string name) {
   return OneLine(name);
 }
 
-// Reference § 12: the metrics, then five columns.
+// The Workbench's table (reference § 12): the metrics, then five columns.
 Result<Table> WorkbenchTable(history::HistoryStore& store, const history::RunQuery& query,
                              bool* unreadable) {
   MetricCells metrics;
@@ -209,7 +210,7 @@ Result<Table> WorkbenchTable(history::HistoryStore& store, const history::RunQue
   return table;
 }
 
-// For people: number first, at most a few metrics that most runs have.
+// The table for people: the run's number first, and the few metrics that most runs have.
 Result<Table> PeopleTable(history::HistoryStore& store, const history::RunQuery& query,
                           int64_t now_us, bool* unreadable) {
   MetricCells metrics;

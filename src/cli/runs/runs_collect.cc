@@ -29,7 +29,7 @@ Result<int> Act(Session& session, const Options& options) {
     TerminalReporter reporter({.show_output = false});
     auto collected = engine::CollectLeftOutputs(*context, id, reporter);
     if (!collected.ok()) {
-      // One that can't be collected keeps nobody from the others.
+      // A run that can't be collected does not stop the others.
       if (ids.size() > 1) PrintErr("error: " + OneLine(collected.error().message) + "\n");
       if (!first) first = std::move(collected).error();
       continue;

@@ -16,7 +16,7 @@ struct Options {
 };
 
 Result<int> Act(Session& session, const Options& options) {
-  // All names are understood before anything is removed.
+  // Resolves all names before removing anything.
   std::vector<std::string> ids;
   for (const std::string& name : options.runs) {
     TENON_TRY(std::string id, session.ResolveRun(name));

@@ -19,7 +19,7 @@ struct Options {
   bool all_projects = false, dry_run = false;
 };
 
-// Runs that were named, or else all that are not known here.
+// The runs that were named, or else all runs on the machine that this home does not know.
 Result<std::vector<std::string>> Choose(engine::Context& context, engine::Machine& machine,
                                         const Options& options, const std::string& project) {
   if (!options.runs.empty() && !options.dry_run) return options.runs;

@@ -13,9 +13,9 @@ namespace tenon::cli {
 namespace {
 
 constexpr size_t kCharts = 4;
-// Curves of longer series are read only to be drawn large.
+// Longer series are read only if they are drawn as a chart, not for a small curve.
 constexpr uint64_t kLongSeries = 1'000'000;
-// A curve takes some 16 KiB.
+// A curve takes about 16 KiB of memory.
 constexpr size_t kMostCurves = 1000;
 
 struct Options {

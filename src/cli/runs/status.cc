@@ -17,7 +17,8 @@ Result<int> Act(Session& session, const RunOption& option) {
     PrintValue(session, RunToJson(run));
     return 0;
   }
-  // Programs of the time take the second word of the RunId line and the third of the state line.
+  // Programs of the Workbench's time parse the second word of the RunId line and the third of the
+  // state line.
   std::string text = "RunId: " + run.spec.id + "\nstate : " + ShownState(run) + "\n";
   if (!run.reason.empty()) text += "reason : " + Hanging(run.reason) + "\n";
   if (run.end && run.end->exit_code)

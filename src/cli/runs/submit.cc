@@ -25,7 +25,7 @@ struct Options {
   int64_t retries = 0;
   bool keep = false, dry_run = false, explain = false, wait = false;
   EnvironmentOptions made;
-  bool target_is_configuration = false;  // `execute start -t R`, spring 2017
+  bool target_is_configuration = false;  // `execute start -t R`, as in spring 2017
 };
 
 Result<project::Request> Typed(const Session& session, const Options& options,
@@ -91,7 +91,7 @@ Result<int> Act(Session& session, const Options& options, const std::vector<std:
   const std::vector<engine::Secret> secrets = request.secrets;
   StartOfRun how;
   how.start = [&] { return engine::Submit(*context, request, reporter); };
-  // What the project has is put into the store again.
+  // The next submit reads every file and puts the damaged ones into the store again.
   how.mend = [&](const std::string&) -> Status {
     request.read_all = true;
     return {};

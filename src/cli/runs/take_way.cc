@@ -14,7 +14,7 @@
 namespace tenon::cli {
 namespace {
 
-// Ctrl-C is for the program on the other side; we wait for what it makes of it.
+// Ignores Ctrl-C, which is for the program on the other side; this process waits for its end.
 class IgnoreInterrupt {
  public:
   IgnoreInterrupt() {

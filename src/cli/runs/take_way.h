@@ -7,9 +7,9 @@
 
 namespace tenon::cli {
 
-// Starts the command of a way to a machine on our own standard streams. Where it does not need us
-// it takes our place: terminal, signals and exit code are its own, and only an Error comes back.
-// Else returns its exit code.
+// Starts the command of `way` on the standard streams of this process. Unless the command may ask
+// this process for secrets, it replaces this process: then the terminal, signals and exit code are
+// its own, and TakeWay() returns only on failure. Otherwise returns its exit code.
 Result<int> TakeWay(const engine::WayIn& way);
 
 }  // namespace tenon::cli

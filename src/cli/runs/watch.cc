@@ -15,7 +15,7 @@
 namespace tenon::cli {
 namespace {
 
-// A folder of a snapshot that is mended may show what is damaged below it.
+// After the repair of a folder, further damage below it may be found.
 constexpr int kMostTries = 4;
 
 void PrintRunId(const Session& session, const std::string& run_id, const std::string& status) {
@@ -30,13 +30,13 @@ void PrintRunId(const Session& session, const std::string& run_id, const std::st
   FlushOut();
 }
 
-// A machine that is paid for by the hour and has nothing to do.
+// Reminds the user that the machine, which may be paid for by the hour, is still on.
 void SayIfStillOn(engine::Context& context, const std::string& run_id) {
   const auto host = engine::HostOfRun(context, run_id);
   if (!host.ok() || host->empty()) return;
   const auto record = engine::ReadHost(context.home, *host);
   if (!record.ok()) return;
-  // A machine that can't be asked is still on for all we know.
+  // If the machine can't be asked, it counts as on and idle.
   const auto machine = context.At(*host);
   const auto busy = machine.ok() ? engine::LookForRuns(**machine)
                                  : Result<std::vector<std::string>>(std::vector<std::string>{});
@@ -45,7 +45,7 @@ void SayIfStillOn(engine::Context& context, const std::string& run_id) {
 
 struct Watched {
   int exit_code = 0;
-  bool damaged = false;  // the run could not begin, because its snapshot was
+  bool damaged = false;  // the run could not begin because its snapshot is damaged
 };
 
 Result<Watched> Watch(Session& session, const std::string& run_id, const WatchOptions& options,

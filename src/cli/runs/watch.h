@@ -15,38 +15,39 @@ namespace tenon::cli {
 
 class OptionTable;
 
-// What submit and rerun have in common: options of how to watch, and the watching itself.
+// Shared by submit and rerun: the options for watching a run, and the watching.
 struct WatchOptions {
   bool detach = false;
   bool quiet = false;
-  bool workbench = false;  // said as `experiment submit`: the Workbench's texts on standard output
+  // called as `experiment submit`: prints the Workbench's texts on standard output
+  bool workbench = false;
 };
 void AddWatchOptions(OptionTable& table, WatchOptions* options);
 
-// How a run is started, and started anew.
+// How to start a run, and how to repair its snapshot.
 struct StartOfRun {
-  // Starts it; its id.
+  // Starts the run and returns its id.
   std::function<Result<std::string>()> start;
-  // The run `run_id` could not begin because files of its snapshot were damaged in the store of its
-  // machine, where they are taken out by now. Puts there again what can be had; an Error: that does
-  // not help.
+  // Called if `run_id` could not begin because files of its snapshot were damaged in the store of
+  // its machine. The damaged files are removed by then. Puts back what can be had. Error: a new
+  // start would not help.
   std::function<Status(const std::string& run_id)> mend;
 };
 
-// Starts a run, follows it to its end and returns the exit code of `submit`: the script's, or 130
-// when Ctrl-C stopped the watching. Prints the run's id as -q and --json promise. A run that is
-// started again because its machine was restarted is watched in its place; so is one that is
-// started anew because its snapshot was damaged, which happens a few times at most.
+// Starts a run, follows it to its end and returns the exit code of `submit`: that of the script, or
+// 130 if Ctrl-C stopped the watching. Prints the run's id as -q and --json promise. If the run is
+// retried after a restart of its machine, watches the new run. If the snapshot was damaged, repairs
+// it and starts a new run, a few times at most.
 Result<int> StartAndWatch(Session& session, const StartOfRun& how, const WatchOptions& options,
                           const std::vector<engine::Secret>& secrets,
                           const InterruptWatch& interrupt, TerminalReporter& reporter);
 
-// --secret NAME, NAME=@FILE, NAME=$VAR. kInvalid for a bare value, so that none lands in a history
-// of the shell.
+// Reads --secret NAME, NAME=@FILE and NAME=$VAR. kInvalid for a literal value, so that no secret
+// lands in the shell's history.
 Result<std::vector<engine::Secret>> ReadSecrets(const std::vector<std::string>& words,
                                                 const Environment& environment);
 
-// "--grace 30s" and the like. nullopt for an empty text.
+// Parses the value of a time option such as "--grace 30s". nullopt if the text is empty.
 Result<std::optional<int64_t>> ParseTime(const std::string& option, const std::string& text);
 
 }  // namespace tenon::cli

@@ -33,7 +33,7 @@ Status CheckChoice(const Options& options) {
           "`tenon env clean KEY…`, `--unused-for 30d` or `--all`; `tenon env list` lists them");
 }
 
-// What was meant, in the order of the listing.
+// The environments that were chosen, in the order of the listing.
 Result<Listed> Choose(const Options& options, const Listed& environments, int64_t now_us) {
   Listed chosen;
   if (!options.names.empty()) {
@@ -64,7 +64,7 @@ std::string What(const Listed& chosen) {
   return Count(count, "environment", "environments") + " (" + HumanBytes(bytes) + ")";
 }
 
-// True: go on.
+// Asks before removing, unless that is not needed. True: go on.
 Result<bool> Ask(const Options& options, const Listed& chosen) {
   const bool some =
       std::any_of(chosen.begin(), chosen.end(), [](const auto& one) { return !one.in_use; });
@@ -114,7 +114,7 @@ Result<int> Act(Session& session, const Options& options) {
              HumanBytes(answer.bytes_freed) + "\n");
     FlushOut();
   }
-  // What a live run uses is not a failure unless it was asked for by name.
+  // An environment that stays because a run uses it counts as a failure only if it was named.
   bool failed = !answer.kept.empty() && !options.names.empty();
   for (const run::Kept& one : answer.kept) {
     PrintErr(one.name.substr(0, kKeyDigits) + " is kept: " + OneLine(one.why) + "\n");

@@ -16,7 +16,7 @@ struct Options {
 };
 
 struct Difference {
-  std::vector<engine::PackageChange> settings;  // Python, base, platform of the two
+  std::vector<engine::PackageChange> settings;  // kind, Python and base, where they differ
   std::vector<engine::PackageChange> packages;
 };
 

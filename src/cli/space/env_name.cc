@@ -12,9 +12,9 @@ namespace tenon::cli {
 namespace {
 
 constexpr size_t kShortestKey = 4;
-constexpr size_t kLongestNumber = 9;  // of a run
+constexpr size_t kLongestNumber = 9;  // of a run number
 
-// Short numbers are runs, not keys.
+// A short number names a run, not a key.
 bool LooksLikeKey(const std::string& name) {
   const bool number = name.find_first_not_of("0123456789") == std::string::npos;
   return name.size() >= kShortestKey && run::IsEnvironmentKey(name) &&

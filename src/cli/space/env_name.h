@@ -12,18 +12,20 @@
 
 namespace tenon::cli {
 
-// Digits of a key that people are shown; any beginning that is unique is understood.
+// Number of digits of a key that are shown. Any unique beginning of a key is accepted.
 inline constexpr size_t kKeyDigits = 12;
 
-// An environment, by its key or as a run has recorded it.
+// An environment, named by its key or by a run.
 struct NamedEnvironment {
-  std::string name;                              // for headings: the short key, or the run's id
-  run::EnvironmentReady ready;                   // of the run where one was named
-  std::optional<run::ListedEnvironment> listed;  // absent: it is not on this machine any more
-  std::optional<journal::RunView> run;           // where one was named
+  std::string name;                              // for headings: the short key or the run's id
+  run::EnvironmentReady ready;                   // as the run recorded it, if a run was named
+  std::optional<run::ListedEnvironment> listed;  // absent: this machine no longer has it
+  std::optional<journal::RunView> run;           // the run, if one was named
 };
 
-// "KEY", "RUN" or "last". kNotFound for a run that had the user's own Python.
+// Finds an environment by "KEY", "RUN" or "last". kNotFound: there is no such run or key, or no
+// environment is recorded with the run, for example because it used the user's own Python.
+// kUnavailable: the run has no environment yet.
 Result<NamedEnvironment> FindNamedEnvironment(Session& session, const std::string& name);
 
 }  // namespace tenon::cli

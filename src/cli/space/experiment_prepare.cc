@@ -23,7 +23,7 @@ struct Options {
   std::vector<std::string> secrets;
 };
 
-// The run under which it is done is of no interest, unless it fails.
+// Preparing uses a run, which is mentioned only if it fails.
 class PrepareReporter : public TerminalReporter {
  public:
   using TerminalReporter::TerminalReporter;
@@ -41,7 +41,7 @@ class PrepareReporter : public TerminalReporter {
 
 Result<project::Resolved> ResolveAll(const Session& session, const RequestOptions& options) {
   TENON_TRY(project::Request request, MakeRequest(session, options));
-  request.only_look = true;  // no script is needed; what would stop a run is asked for below
+  request.only_look = true;  // needs no script; the checks below report what would stop a run
   TENON_TRY(project::Resolved resolved, project::Resolve(request));
   if (!resolved.target.wrong_types.empty()) return resolved.target.wrong_types.front();
   if (project::RunConfigurationFile(resolved.project, resolved.run_configuration.value)) {
@@ -53,7 +53,7 @@ Result<project::Resolved> ResolveAll(const Session& session, const RequestOption
   return resolved;
 }
 
-// The user's own Python is as it is; it is tried, so that the answer is worth something.
+// There is nothing to make for the user's own Python. It is started once to see that it works.
 Result<int> TryPython(Session& session, const project::Resolved& resolved) {
   PrintNotices(resolved);
   TENON_TRY(const std::string host, HostOfTarget(session, resolved.project, resolved.target));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking at targets and taking them away: list, show, detach.
+// The commands that list, show and detach targets.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -24,7 +24,7 @@ using project::Target;
 
 // ---- list --------------------------------------------------------------------------------------
 
-// For people: where a target is, and whether its host key was agreed to.
+// For people: the address of a target, and whether its host key was agreed to.
 struct Place {
   std::string address, key;
 };
@@ -174,7 +174,7 @@ Result<int> Show(Session& session, const std::string& name) {
 
 // ---- detach ------------------------------------------------------------------------------------
 
-// The .compute file, and the .runconfig beside it if it is the target's own.
+// The .compute file, and the .runconfig of the same name if it uses this target.
 std::vector<std::string> FilesOf(const Project& project, const std::string& name) {
   std::vector<std::string> files;
   if (auto file = project::ConfigFile(project, name, ".compute")) files.push_back(*file);
@@ -184,7 +184,7 @@ std::vector<std::string> FilesOf(const Project& project, const std::string& name
   return files;
 }
 
-// Whether another target that is still there leads to the machine.
+// Whether another target that still exists leads to the machine.
 bool IsUsedByOthers(const run::Home& home, const engine::HostRecord& host, const Project& project,
                     const std::string& name) {
   for (const auto& [root, target] : host.users) {
@@ -193,15 +193,15 @@ bool IsUsedByOthers(const run::Home& home, const engine::HostRecord& host, const
     other.root = root;
     if (!project::ConfigFile(other, target, ".compute")) continue;
     const Result<Target> read = project::ReadTarget(other, target);
-    // A file with mistakes may be mended.
+    // A file with mistakes may be repaired later, so it counts as leading to the machine.
     const std::string id = read.ok() ? HostIdForTarget(home, *read) : std::string();
     if (id.empty() || id == host.id) return true;
   }
   return false;
 }
 
-// The machines that are forgotten with a target: the one it leads to, and those it led to before,
-// as far as no other target needs them.
+// The machines to forget with a target: the one it leads to and those it led to before, except
+// machines that other targets need.
 Result<std::vector<engine::HostRecord>> MachinesOf(Session& session, const Project& project,
                                                    const std::string& name) {
   std::vector<engine::HostRecord> found;
@@ -221,7 +221,7 @@ Result<std::vector<engine::HostRecord>> MachinesOf(Session& session, const Proje
   return found;
 }
 
-// A run whose machine is forgotten can be neither watched nor canceled.
+// A run whose machine is forgotten can be neither watched nor canceled, so detaching is refused.
 Status CheckNoRunGoesOn(Session& session, const std::vector<engine::HostRecord>& hosts) {
   if (hosts.empty()) return {};
   TENON_TRY(engine::Context * context, session.Context());

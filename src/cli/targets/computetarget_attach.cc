@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// New targets: attach. A machine reached by SSH is looked at first, then logged in to, then the
-// files are written; a login that fails leaves everything as it was.
+// Attaching new targets. For a machine reached by SSH: reads its host key, logs in, then writes the
+// files. If the login fails, everything stays as it was.
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -27,7 +27,7 @@ using engine::HostRecord;
 struct AttachOptions {
   project::AttachRequest request;
   std::string type_word;    // attach TYPE
-  std::string type_option;  // --type TYPE, to November 2017
+  std::string type_option;  // --type TYPE, as until November 2017
   std::string password, key_file, key_passphrase;
   bool password_from_input = false;
   int port = 0;
@@ -35,7 +35,7 @@ struct AttachOptions {
   bool cluster = false, make_key = false, no_check = false, yes = false;
 };
 
-// Two grammars, and none at all: then a container on a machine was meant.
+// The type: from a word, --type or --cluster. Without any, a container on a machine (remotedocker).
 Result<std::string> TypeSaid(const AttachOptions& options) {
   std::vector<std::string> said;
   if (!options.type_word.empty()) said.push_back(options.type_word);
@@ -49,10 +49,10 @@ Result<std::string> TypeSaid(const AttachOptions& options) {
   return said.empty() ? std::string("remotedocker") : said.front();
 }
 
-// host:2222, user@host; who is not named is asked of ssh's configuration.
+// Splits host:2222 and user@host. Without a user name, asks ssh's configuration.
 Status UnderstandAddress(Session& session, AttachOptions* options) {
   project::AttachRequest& request = options->request;
-  if (request.address.empty()) return {};  // said so by CheckAttach
+  if (request.address.empty()) return {};  // CheckAttach() reports this
   Result<engine::MachineAddress> address = engine::ParseMachineAddress(request.address);
   if (!address.ok()) return std::move(address).error().Wrap("--address");
   request.address = address->host;
@@ -90,7 +90,7 @@ Result<std::string> KeyFilePath(const std::string& file) {
   return path;
 }
 
-// What the file of a target that is attached anew has said until now; nullopt: there is none, or it
+// The machine that the existing file of this target leads to; nullopt if there is no file or it
 // leads to no machine.
 Result<std::optional<HostRecord>> BeforeAttach(Session& session, const project::Project& project,
                                                const std::string& name) {
@@ -136,14 +136,15 @@ HostRecord NewHost(const project::Project& project, const AttachOptions& options
   return host;
 }
 
-// No target is there yet that `secrets set` could store a password for: `hint` instead.
+// For a denied password: `secrets set` can't be the hint, because the target does not exist yet.
+// Uses `hint` instead.
 Error ForAttach(Error error, std::string hint) {
   if (engine::WantsPassword(error)) error.hint = std::move(hint);
   return error;
 }
 
-// -k: a pair of our own. The line that the user has to append there; "" when the machine knows it
-// now.
+// For -k: makes a key pair and puts the public key on the machine if the user wants that. Returns
+// the line that the user has to append there, or "" if it was put there.
 Result<std::string> UseOwnKey(Session& session, const AttachOptions& options, HostRecord* host,
                               GivenSecrets* given) {
   TENON_TRY(engine::Context * context, session.Context());
@@ -186,11 +187,11 @@ Result<std::string> UseOwnKey(Session& session, const AttachOptions& options, Ho
              " >> ~/.ssh/authorized_keys\n");
   }
   host->identity_file = pair.file;
-  given->password.reset();  // it was for this alone
+  given->password.reset();  // it was only needed to put the key there
   return install ? std::string() : pair.public_line;
 }
 
-// Why runs can't make anything in the home folder of the user there; "" when they can.
+// Why runs can't create files in the user's home folder on the machine; "" if they can.
 std::string HomeProblem(const HostRecord& host) {
   return json::DecodeBytes(json::GetString(host.facts, "home_problem"));
 }
@@ -202,7 +203,7 @@ struct Outcome {
   std::string public_key;  // -k: the line that the user has to append there
 };
 
-// Everything between "the words are understood" and "the files are written".
+// Contacts the machine: agrees on its host key, logs in and learns what it offers.
 Result<HostRecord> GetToKnow(Session& session, const AttachOptions& options, HostRecord host,
                              GivenSecrets* given, Outcome* out) {
   TENON_TRY(engine::Context * context, session.Context());
@@ -225,7 +226,7 @@ Result<HostRecord> GetToKnow(Session& session, const AttachOptions& options, Hos
                        : "attach again with the right password (`--password-stdin`), or with `-k`");
 }
 
-// The machine, then what is remembered of it, then the files.
+// Contacts the machine, then records what was learned, then writes the files.
 Result<Outcome> AddMachine(Session& session, const AttachOptions& options,
                            const project::Project& project, const HostRecord& host,
                            GivenSecrets* given) {
@@ -234,7 +235,7 @@ Result<Outcome> AddMachine(Session& session, const AttachOptions& options,
   TENON_TRY(engine::Context * context, session.Context());
   TENON_TRY_VOID(engine::RememberHost(*context, *out.host, *given));
   project::AttachRequest request = options.request;
-  // The usual one is in the user's home there.
+  // The default shared folder is in the user's home, which can't be used.
   if (!HomeProblem(*out.host).empty()) request.shared_directory = out.host->root + "/share/";
   TENON_TRY(out.attached, project::Attach(project, request));
   return out;

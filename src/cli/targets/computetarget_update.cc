@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes to targets that are there: update. What is known about a machine stays with it when its
-// address changes.
+// Changing existing targets. What is known about a machine is kept when its address changes.
 #include <map>
 #include <memory>
 
@@ -24,7 +23,7 @@ struct UpdateOptions {
   std::vector<std::string> unset;
 };
 
-// --address host:2222 is two keys.
+// Splits an address like user@host:2222 into the keys address, port and username.
 Status SplitAddress(Values* values) {
   for (size_t i = 0; i < values->size(); ++i) {
     if ((*values)[i].first != "address" || !(*values)[i].second) continue;
@@ -42,14 +41,15 @@ std::string IdNow(const run::Home& home, const project::Project& project, const 
   return target.ok() ? HostIdForTarget(home, *target) : std::string();
 }
 
-// Two records of one target and one machine.
+// Whether two records are of the same target and the same machine.
 bool IsSame(const engine::HostRecord& a, const engine::HostRecord& b) {
   return a.target == b.target && a.project_root == b.project_root && a.host_key == b.host_key &&
          a.user == b.user && a.address == b.address && a.port == b.port;
 }
 
-// Without a reference in the file a machine is known by its address; then what is known is copied
-// to its new id. Runs keep the id they were sent to, so the old ones lead to the new address too.
+// If the file has no password reference, a machine's id comes from its address. Then the record is
+// copied to the new id. Runs keep the id they were sent to, so the address in old records changes
+// too.
 Status TakeAlong(Session& session, const project::Project& project, const std::string& name,
                  const std::string& before) {
   TENON_TRY(engine::Context * context, session.Context());
@@ -66,7 +66,7 @@ Status TakeAlong(Session& session, const project::Project& project, const std::s
     TENON_TRY_VOID(engine::InheritHost(*context, *known, next));
   }
   TENON_TRY(const engine::HostRecord host, HostForTarget(session, project, *target));
-  if (host.user != known->user) {  // another account, with other runs
+  if (host.user != known->user) {  // another account has other runs
     if (known->has_password && !host.has_password) {
       PrintErr("the password of " + OneLine(host.user) + " is not known yet: `tenon secrets set " +
                ShellQuote(name) + "` stores it\n");
@@ -124,8 +124,8 @@ Command ComputeTargetUpdateCommand() {
         table.Add("NAME,-n,--name", &options->name, "The target").Required();
         for (const project::Key& key : project::TargetKeys()) {
           const std::string name(key.name);
-          if (name == "cluster" || name == "native") continue;  // of the oldest files
-          // A list or a mapping is no one value; `config set` reaches into them.
+          if (name == "cluster" || name == "native") continue;  // keys of the oldest files
+          // A list or a mapping is more than one value. `config set` changes values in them.
           if (key.expected == project::Expected::kList || key.expected == project::Expected::kMap) {
             continue;
           }

@@ -18,15 +18,15 @@
 namespace tenon::cli {
 namespace {
 
-// One side of a copy that is not a plain path here.
+// The side of a copy that is in a run or on a machine.
 struct There {
   engine::Machine* machine = nullptr;
-  std::string path;  // whole, on that machine; relative ones are below the home there
-  std::string root;  // that it must not leave; "" = none
-  std::string name;  // what it is called when it has no name of its own
+  std::string path;  // on that machine; a relative path is below the home there
+  std::string root;  // folder that the copy must not leave; "": none
+  std::string name;  // name of the copy if `path` ends without a name
 };
 
-// "NAME:PATH" with no slash before the colon.
+// Splits "NAME:PATH". nullopt if there is no colon, or a slash before it.
 std::optional<std::pair<std::string, std::string>> SplitName(const std::string& word) {
   const size_t colon = word.find(':');
   if (colon == std::string::npos || colon == 0 || word.find('/') < colon) return std::nullopt;
@@ -70,7 +70,8 @@ Result<There> InRun(Session& session, const std::string& run, const std::string&
   return there;
 }
 
-// A number, a whole id or `last`; the beginning of an id may be the name of a machine.
+// Whether the name is certainly a run: a number, a whole id or `last`. The beginning of an id may
+// also be the name of a machine.
 bool NamesRun(Session& session, const std::string& name) {
   const auto run_id = session.ResolveRun(name);
   if (!run_id.ok()) return false;
@@ -78,7 +79,7 @@ bool NamesRun(Session& session, const std::string& name) {
          name.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// A run, as for `exec`; then a machine; then what may be the beginning of a run's id.
+// Finds what the name means: a certain run, else a machine, else a run by the beginning of its id.
 Result<There> Understand(Session& session, const std::string& name, const std::string& path) {
   if (NamesRun(session, name)) return InRun(session, name, path);
   auto host = FindHost(session, name);
@@ -118,7 +119,7 @@ Result<engine::Moved> Upload(Session& session, const std::string& source, const 
     return Invalid("a folder cannot be copied onto a file");
   }
   if (!to.root.empty()) {
-    // Below the run's folder no symlink is followed.
+    // No symlink below the run's folder is followed.
     return engine::CopyThere(*to.machine, data, to.root, target.substr(to.root.size() + 1),
                              reporter);
   }

@@ -37,8 +37,8 @@ json::Object ToJson(const engine::Moved& moved, const std::string& name) {
           {"removed_files", moved.removed}};
 }
 
-// The folder's own name. Nothing is replaced in it: two folders would become one data set, and the
-// second put would delete the first.
+// The folder's own name. It is not changed to a valid one: two folders could then become the same
+// data set, and the second put would delete the first.
 Result<std::string> NameFor(std::string_view folder) {
   while (folder.ends_with('/')) folder.remove_suffix(1);
   std::string name(BaseName(folder));
@@ -105,7 +105,8 @@ Result<int> List(Session& session, const Options& options) {
   return 0;
 }
 
-// Nothing of the user's is overwritten unasked; what an earlier get left half-way is no obstacle.
+// Does not overwrite the user's files unless --force is given. State of an interrupted get does not
+// count as a file.
 Status CheckEmpty(const std::string& folder, bool force) {
   if (force || !Exists(folder)) return {};
   TENON_TRY(const auto names, ListDir(folder));

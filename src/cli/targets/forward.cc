@@ -96,7 +96,7 @@ void Say(Session& session, const Options& options, int port) {
   if (options.open) Open(url, session.environment);
 }
 
-// Whether closing the terminal is to end us; nohup says no.
+// Whether the command ends when the terminal is closed. With nohup it does not.
 bool BelongsToTerminal() {
   struct sigaction hang_up {};
   ::sigaction(SIGHUP, nullptr, &hang_up);

@@ -8,7 +8,8 @@
 
 namespace tenon::cli {
 
-// "6006" or "6006:8080": the port there, and the one here (0: the same if it is free).
+// "6006" or "6006:8080": the port on the machine or in the run, and the local port (0: the same if
+// it is free).
 struct Ports {
   int there = 0;
   int here = 0;

@@ -19,7 +19,7 @@ struct Options {
 Result<int> Act(Session& session, const Options& options) {
   if (options.start && options.stop) return Invalid("--start and --stop contradict each other");
   auto found = FindHost(session, options.host);
-  // A watcher can be ended whatever is wrong with the target's file.
+  // A watcher can be ended even if the target's file has errors.
   if (!found.ok() && options.stop) {
     if (auto known = FindRecordedHost(session, options.host); known.ok()) found = std::move(known);
   }

@@ -17,14 +17,14 @@ namespace {
 
 using engine::HostRecord;
 
-// What is known of a machine, here or from it.
+// What is known about a machine: from this home, or from asking the machine.
 struct Known {
   uint64_t going = 0;             // runs
-  int64_t last_end_us = 0;        // of a run, as far as known
-  int64_t idle_since_us = 0;      // 0: not idle, or not known
-  std::vector<std::string> busy;  // what goes on beside runs
+  int64_t last_end_us = 0;        // of the last run, if known
+  int64_t idle_since_us = 0;      // 0: not idle or not known
+  std::vector<std::string> busy;  // activity other than runs
   bool looked = false;
-  std::string problem;  // why it could not be looked at
+  std::string problem;  // why the machine could not be asked
 };
 
 std::string IdleSince(const Known& known, int64_t now_us) {
@@ -32,7 +32,7 @@ std::string IdleSince(const Known& known, int64_t now_us) {
   return known.idle_since_us == 0 ? "not known" : AgoWords(known.idle_since_us, now_us);
 }
 
-// From the record of runs here.
+// What this home's record of runs tells about each machine, by its id.
 Result<std::map<std::string, Known>> KnownHere(engine::Context& context) {
   std::map<std::string, Known> known;
   TENON_TRY_VOID(engine::Refresh(context));

@@ -24,7 +24,7 @@ bool IsHere(const project::Target& target) {
   return type != nullptr && type->host == project::HostKind::kHere;
 }
 
-// The target of that name in this project, if there is one.
+// The target of that name in this project; nullopt if there is none.
 Result<std::optional<project::Target>> TargetHere(const project::Project& project,
                                                   const std::string& word) {
   auto target = project::ReadTarget(project, word);
@@ -105,7 +105,7 @@ Result<HostRecord> FindHost(Session& session, const std::string& word) {
   TENON_TRY(const auto target, TargetHere(project, word));
   if (target) {
     if (!IsHere(*target)) return KnownHostForTarget(session, project, *target);
-    // A name like `docker` may still be another project's machine.
+    // The name of a local target, like `docker`, may also be a machine of another project.
     auto recorded = FindRecorded(context->home, hosts, word);
     if (recorded.ok()) return recorded;
     return Invalid("target `" + OneLine(word) + "` is this machine")

@@ -10,8 +10,8 @@
 
 namespace tenon::cli {
 
-// The machines that are known. One whose record is damaged keeps nobody from the others: it is
-// warned of on standard error and left out.
+// The machines that this home knows. Leaves out machines whose record is damaged, and warns about
+// each on standard error.
 Result<std::vector<engine::HostRecord>> KnownHosts(const run::Home& home);
 
 }  // namespace tenon::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The encrypted store: set, list, remove, import. A value is never printed.
+// The commands set, list, remove and import of the encrypted store. They never print a value.
 #include <memory>
 
 #include "base/clock.h"
@@ -20,10 +20,10 @@ namespace {
 
 using secrets::Store;
 
-// What a secret is for: the login of a target's machine, or a name of the user's own.
+// The meaning of a secret's name: the login of a target's machine, or a name of the user's own.
 struct Meaning {
-  std::string name;   // in the store
-  std::string about;  // for people
+  std::string name;   // its name in the store
+  std::string about;  // description for people
   std::string host_id;
 };
 
@@ -88,8 +88,7 @@ Result<int> Set(Session& session, const SetOptions& options) {
   return 0;
 }
 
-// ---- list, remove
-// --------------------------------------------------------------------------------
+// ---- list, remove -------------------------------------------------------------------------------
 
 Result<int> List(Session& session) {
   TENON_TRY(Store store, OpenStore(session));
@@ -131,10 +130,9 @@ Result<int> Remove(Session& session, const std::string& word, bool passphrase) {
   return 0;
 }
 
-// ---- import
-// --------------------------------------------------------------------------------------
+// ---- import -------------------------------------------------------------------------------------
 
-// Store first, file second: at no moment is the password in neither.
+// Writes the store first and the file second, so that the password is never lost.
 Result<bool> ImportOne(Session& session, const project::Project& project, const std::string& name) {
   TENON_TRY(const project::Target target, project::ReadTarget(project, name));
   if (target.password.value != project::PasswordForm::kClearText) return false;

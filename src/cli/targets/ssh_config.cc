@@ -30,7 +30,7 @@ struct Options {
   bool write = false, yes = false;
 };
 
-// Keywords whose value is expanded by ssh: a percent sign of ours is doubled.
+// Keywords in whose value ssh expands percent signs; literal ones are doubled.
 bool TakesTokens(const std::string& keyword) {
   static const std::set<std::string> keywords = {"HostName", "IdentityFile", "UserKnownHostsFile",
                                                  "ControlPath"};
@@ -53,7 +53,8 @@ std::string Value(const std::string& keyword, const std::string& text) {
   return quoted + '"';
 }
 
-// Names without blanks or patterns, each once.
+// A name for the entry, without blanks or patterns. Machines of the same target name get their id
+// appended.
 std::string EntryName(const HostRecord& host, const std::map<std::string, int>& counts) {
   std::string name;
   for (const char c : host.target) {
@@ -65,7 +66,8 @@ std::string EntryName(const HostRecord& host, const std::map<std::string, int>& 
   return alone ? name : name + "-" + host.id.substr(0, kHostDigits);
 }
 
-// What the user's own configuration says about an address: it may be an alias, behind a jump host.
+// What the user's own ssh configuration says about an address, which may be an alias or behind a
+// jump host.
 std::map<std::string, std::string> AskSsh(const std::string& address) {
   std::map<std::string, std::string> found;
   const auto asked = RunAndCapture({"ssh", "-G", "--", address}, "", "", kAskMs);
@@ -84,7 +86,8 @@ Result<SshConfigEntry> EntryFor(const engine::Context& context, const HostRecord
   SshConfigEntry entry;
   entry.host = name;
   entry.remark = "target " + OneLine(host.target) + " of " + OneLine(host.project_root);
-  std::replace(entry.remark.begin(), entry.remark.end(), '\n', ' ');  // or it would be settings
+  // a second line would become settings
+  std::replace(entry.remark.begin(), entry.remark.end(), '\n', ' ');
   const auto add = [&](const char* keyword, const std::string& value) {
     if (!value.empty()) entry.settings.emplace_back(keyword, value);
   };
@@ -99,7 +102,7 @@ Result<SshConfigEntry> EntryFor(const engine::Context& context, const HostRecord
   add("HostKeyAlias", ssh.alias);
   add("UserKnownHostsFile", ssh.known_hosts);
   add("StrictHostKeyChecking", "yes");
-  // While Tenon's own connection stands, this one goes through it and needs no password.
+  // While Tenon's own connection is open, ssh uses it and needs no password.
   if (!ssh.control_path.empty()) add("ControlPath", ssh.control_path);
   return entry;
 }
@@ -122,7 +125,7 @@ Status Write(const Options& options, const std::string& text, const Environment&
   TENON_TRY_VOID(
       WriteFileAtomically(JoinPath(folder, "tenon_config"), text, 0600, Durability::kPowerLoss));
   if (changed == old) return {};
-  // A configuration that is a symlink into somebody's own files stays one.
+  // If the configuration is a symlink, replaces the file that it points to.
   struct stat info {};
   std::string target = config;
   char real[4096];

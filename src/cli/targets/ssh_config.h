@@ -9,17 +9,17 @@
 
 namespace tenon::cli {
 
-// A Host entry of ssh's configuration: keywords and values as they are meant; quoting and the
-// doubling of percent signs are SshConfigText's affair.
+// A Host entry of an ssh configuration, with plain values: SshConfigText() quotes them and doubles
+// percent signs.
 struct SshConfigEntry {
   std::string host;
-  std::string remark;  // a comment line above it; "" = none
+  std::string remark;  // a comment line above it; "": none
   std::vector<std::pair<std::string, std::string>> settings;
 };
 std::string SshConfigText(const std::vector<SshConfigEntry>& entries);
 
-// The user's configuration with `line` as its first one; as it is when it has the line already,
-// before any Host or Match. Every other byte stays.
+// Returns the user's configuration with `line` added as the first line; unchanged if the line
+// already stands before any Host or Match. All other bytes stay.
 std::string WithIncludeLine(const std::string& config, const std::string& line);
 
 }  // namespace tenon::cli

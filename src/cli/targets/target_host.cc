@@ -17,7 +17,7 @@ namespace {
 
 using engine::HostRecord;
 
-// What the file says about the machine.
+// What the target's file says about the machine.
 Result<HostRecord> FromFile(const project::Project& project, const project::Target& target) {
   const project::TargetType* type = project::FindTargetType(target.type.value);
   if (type == nullptr || type->host == project::HostKind::kHere) {
@@ -45,7 +45,7 @@ Result<HostRecord> FromFile(const project::Project& project, const project::Targ
   return host;
 }
 
-// A password in clear text goes into the store, where ssh's questions are answered from.
+// Stores a password in clear text, because ssh's questions are answered from the store.
 Status TakeClearText(Session& session, const project::Project& project,
                      const project::Target& target, const HostRecord& host) {
   if (target.password.value != project::PasswordForm::kClearText) return {};
@@ -64,7 +64,7 @@ bool IsTarget(const std::string& project_root, const std::string& target) {
   return project::ConfigFile(project, target, ".compute").has_value();
 }
 
-// Says the key, and asks unless it is accepted beforehand.
+// Shows the key, and asks about it unless an option accepts it.
 bool AskAboutKey(bool accept, const HostRecord& host, const engine::HostKey& key, bool changed) {
   const std::string place = engine::PlaceText(host);
   if (accept) {
@@ -77,6 +77,7 @@ bool AskAboutKey(bool accept, const HostRecord& host, const engine::HostKey& key
   return AskYesOnTerminal("Is that the right machine?");
 }
 
+// The names in an array. Equal names in a row get a count: "2 × Tesla K80".
 std::string Named(const json::Array& array, const char* member) {
   std::vector<std::string> names;
   for (const json::Value& item : array) {

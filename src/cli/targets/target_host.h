@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a target of the project to the machine behind it, and what the commands about machines have
-// in common.
+// Finds the machine behind a target of the project, and helpers for the commands about machines.
 #ifndef TENON_CLI_TARGETS_TARGET_HOST_H_
 #define TENON_CLI_TARGETS_TARGET_HOST_H_
 
@@ -19,23 +18,26 @@ namespace tenon::cli {
 
 class OptionTable;
 
-// The machine of a target as its file says now: what is remembered about it brought up to date, a
-// password in clear text used (with a warning). Not recorded yet: a record with an empty host_key,
-// not written. kInvalid: no machine, or something is still to be filled in.
+// The record of a target's machine, updated from the target's file. A password in clear text is
+// stored for use, with a warning. If the machine is not recorded yet, returns a new record with an
+// empty host_key and writes nothing. kInvalid: the target is this machine, or settings are wrong or
+// not filled in.
 Result<engine::HostRecord> HostForTarget(Session& session, const project::Project& project,
                                          const project::Target& target);
-// The same for use: kDenied when its key was never agreed to, with the command that does it.
+// The same, but kDenied if nobody has agreed to the machine's host key; the hint names the command
+// for that.
 Result<engine::HostRecord> KnownHostForTarget(Session& session, const project::Project& project,
                                               const project::Target& target);
 
-// The id of the machine that a target leads to, ready to be reached; "" = this one. One that nobody
-// has looked at from here is looked at now, if somebody is at the terminal to agree to its key.
+// The id of the target's machine, ready for use; "" for this machine. If its host key was never
+// agreed to and there is a terminal, asks about the key now and contacts the machine.
 Result<std::string> HostOfTarget(Session& session, const project::Project& project,
                                  const project::Target& target);
 
-// The id a target's machine has, known or not (engine::HostIdOfPlace); "" when it cannot be told.
+// The id of a target's machine, recorded or not (engine::HostIdOfPlace); "" if it can't be
+// determined.
 std::string HostIdForTarget(const run::Home& home, const project::Target& target);
-// A machine that is kept for its runs only: its own target leads elsewhere now.
+// Whether the machine's own target now leads to another machine. It is then kept only for its runs.
 bool IsLeftBehind(const run::Home& home, const engine::HostRecord& host);
 
 // --host-key and --accept-host-key.
@@ -44,15 +46,16 @@ struct HostKeyOptions {
   bool accept = false;
 };
 void AddHostKeyOptions(OptionTable& table, HostKeyOptions* options);
-// Looks at the machine's key and pins it in `host` if the user agrees: beforehand by an option,
-// else on the terminal. A key that is pinned already needs no question. kDenied: not agreed to, or
-// nobody to ask; the hint has the fingerprint.
+// Reads the machine's key and pins it in `host` if the user agrees, through an option or on the
+// terminal. A key that is already pinned is not asked about. kDenied: the user did not agree, or
+// there is no terminal; the hint has the fingerprint.
 Status AgreeOnHostKey(Session& session, const HostKeyOptions& options, engine::HostRecord* host);
 
-// Whether the file names a password that lies in somebody's store.
+// Whether the file's password is a reference to an encrypted store.
 bool HasReference(const project::Target& target);
 
-// What the machine offers: for people, and for programs (without the values of its environment).
+// What the machine offers, as text for people and as JSON for programs. The JSON has only the names
+// of environment variables, and of their values only PATH.
 std::string FactsText(const engine::HostRecord& host);
 json::Object FactsJson(const engine::HostRecord& host);
 json::Object HostKeyJson(const engine::HostRecord& host);

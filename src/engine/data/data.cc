@@ -66,8 +66,7 @@ Result<RemovedData> RemoveData(Machine& machine, const std::string& shared,
 Result<Moved> CopyThere(Machine& machine, const DataScan& data, const std::string& folder,
                         const std::string& as, Reporter& reporter) {
   const DataScan copy = as.empty() ? data : data.As(as);
-  TENON_TRY_VOID(
-      snapshot::DataSet::FromText(copy.set.ToText()));  // a name that leads out is refused
+  TENON_TRY_VOID(snapshot::DataSet::FromText(copy.set.ToText()));  // refuses a path that leads out
   return machine.files().CopyInto(folder, copy, reporter);
 }
 

@@ -13,7 +13,7 @@ using snapshot::DataSet;
 
 constexpr std::string_view kLooking = "looking at what is there";
 
-// Counts what goes over, for OnProgress.
+// Counts the bytes that are transferred, for OnProgress.
 class Meter {
  public:
   Meter(Reporter& reporter, std::string_view what, const DataSet& set,
@@ -98,12 +98,12 @@ Result<Moved> SendOver(Machine& machine, const json::Object& begin, const DataSc
       ReadPieces(data, lacks, [&](const json::Object& head, const std::string& body) -> Status {
         TENON_TRY_VOID(link.Send(head, body));
         meter.Note(head);
-        // Nothing comes back as long as all goes well.
+        // The host answers before data-done only when something went wrong.
         TENON_TRY(const auto trouble, link.Next(0));
         return trouble ? Status(transport::AnswerError(trouble->head)) : Status();
       });
   if (!sent.ok()) {
-    link.Close();  // so that the next request meets no answer to this one
+    link.Close();  // so that the next request does not read the answer to this one
     return std::move(sent).error();
   }
   TENON_TRY_VOID(link.Send({{"op", "data-done"}}, {}));
@@ -136,8 +136,8 @@ Result<Moved> FetchOver(Context& context, Machine& machine, const json::Object& 
   Moved moved = Described(receiver->set(), receiver->lacks().size(), meter.total());
   transport::FrameLink& link = *machine.host().frames();
   bool more = !receiver->lacks().empty();
-  // What may still come: bytes, and pieces without any, of empty files. A machine that sends more
-  // does not come to an end.
+  // What may still come: bytes, and pieces without bytes (empty files). A machine that sends more
+  // would never come to an end.
   uint64_t bytes_left = meter.total(), empty_left = receiver->lacks().size();
   if (more) {
     TENON_TRY_VOID(

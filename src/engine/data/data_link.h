@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How files of a set go over a link, or from one place on this disk to another. For far_files.cc
-// and own_files.cc.
+// How the files of a data set go over a link, or from one place on this disk to another. Used by
+// far_files.cc and own_files.cc.
 #ifndef TENON_ENGINE_DATA_DATA_LINK_H_
 #define TENON_ENGINE_DATA_DATA_LINK_H_
 
@@ -21,29 +21,30 @@
 namespace tenon::engine {
 
 inline constexpr int64_t kDataSilenceUs = 120'000'000;
-// Placing a million files, or reading a large one again, takes its time.
+// Placing a million files, or reading a large file again, takes long.
 inline constexpr int64_t kDataLongUs = 1'800'000'000;
 
-// The answer to what was sent, or the Error in it; what comes before it shows that work goes on.
+// Returns the answer to the last request, or the Error in it. Messages that come before the answer
+// show that work goes on; they are reported as progress.
 Result<Frame> AnswerTo(transport::FrameLink& link, int64_t timeout_us, Reporter& reporter);
 
-// Everything that was scanned, to the receiver that `begin` asks for.
+// Sends everything that was scanned to the receiver that the request `begin` starts.
 Result<Moved> SendOver(Machine& machine, const json::Object& begin, const DataScan& data,
                        Reporter& reporter);
 // The same on this disk.
 Result<Moved> SendHere(Context& context, const snapshot::DataPlace& to, const DataScan& data,
                        Reporter& reporter);
 
-// What a receiver here lacks of a set, from the one that `get` asks. kNotTaken: what came could not
-// be put down here, and the link was closed for it.
+// Fetches what the set `to` on this machine lacks, with the request `get`. Reason kNotTaken: the
+// data could not be stored on this machine, so the link was closed.
 inline constexpr std::string_view kNotTaken = "not-taken";
 Result<Moved> FetchOver(Context& context, Machine& machine, const json::Object& get,
                         const snapshot::DataPlace& to, snapshot::DataSet set, Reporter& reporter);
 
-// What to say of a data set of which a put was broken off.
+// The Error for a data set whose put was broken off.
 Error NotWhole(const std::string& name);
 
-// Does it, and after a lost link again: what has come does not come twice.
+// Calls `work`, and again after a lost link. What has arrived is not sent again.
 template <typename Work>
 Result<Moved> WithRetries(Machine& machine, Reporter& reporter, const Work& work) {
   constexpr int kTries = 4;

@@ -27,7 +27,7 @@ std::vector<std::string> NamesIn(const json::Object& object, const char* key) {
   return names;
 }
 
-// What a set is there.
+// Asks the host which files a data set has.
 Result<DataSet> FilesThere(Machine& machine, const std::string& shared, const std::string& name,
                            Reporter& reporter, DataHeader* header) {
   transport::FrameLink& link = *machine.host().frames();

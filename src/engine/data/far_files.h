@@ -10,11 +10,11 @@
 
 namespace tenon::engine {
 
-// Those of a machine behind a link with an agent at its other end (transport::Host::frames());
-// docs/runner.md § serve has the words that go over it.
+// The files of a machine that is reached over a link to an agent (transport::Host::frames());
+// docs/runner.md § serve has the messages.
 class FarFiles : public MachineFiles {
  public:
-  // Both must outlive this object; `machine` is the one they are on.
+  // Both must outlive this object; `machine` is the machine that has the files.
   FarFiles(Context& context, Machine& machine) : context_(context), machine_(machine) {}
 
   Result<Moved> PutSet(const std::string& shared, const std::string& name,

@@ -17,7 +17,8 @@ namespace {
 
 using snapshot::DataSet;
 
-// A path of this machine, without `~`; relative ones are below the home, as there.
+// Resolves a path on this machine: replaces `~`, and takes relative paths from the user's home, as
+// on other machines.
 Result<std::string> Here(const std::string& path) {
   const std::string home = GetVariable(CurrentEnvironment(), "HOME");
   if (path.starts_with('/')) return path;
@@ -85,7 +86,7 @@ Result<Moved> OwnFiles::CopyFrom(const std::string& path, const std::string& tar
   TENON_TRY(const DataScan data, ScanHere(context_, here, reporter, /*stays_here=*/true));
   const std::string as = data.is_file ? std::string(BaseName(target)) : "";
   const DataScan copy = as.empty() ? data : data.As(as);
-  TENON_TRY_VOID(DataSet::FromText(copy.set.ToText()));  // a name that leads out is refused
+  TENON_TRY_VOID(DataSet::FromText(copy.set.ToText()));  // refuses a path that leads out
   return CopyInto(data.is_file ? DirName(target) : target, copy, reporter);
 }
 

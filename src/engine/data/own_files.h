@@ -9,7 +9,7 @@
 
 namespace tenon::engine {
 
-// Those of this machine: copied from one place on the disk to another.
+// The files of this machine: copied from one place on its disk to another.
 class OwnFiles : public MachineFiles {
  public:
   // `context` must outlive this object.

@@ -16,7 +16,7 @@ std::string KeyFile(const run::Home& home, const std::string& id) {
   return JoinPath(JoinPath(home.root(), "keys"), id);
 }
 
-// `attach -k` puts the pair under the machine's id.
+// Whether the host uses the key pair that `attach -k` made for it, which is named by its id.
 bool HasOwnKey(const HostRecord& host) { return host.identity_file.ends_with("/keys/" + host.id); }
 
 Error WithOwnKey(Error error, const HostRecord& host) {
@@ -91,7 +91,7 @@ Status ForgetEverything(Context& context, const std::string& host_id) {
   if (const Result<HostRecord> host = ReadHost(context.home, host_id); host.ok()) {
     if (const auto others = context.Others(); others.ok()) (*others)->Disconnect(context, *host);
   }
-  // What can be forgotten is, whatever else cannot.
+  // Goes on after an Error, so that everything that can be forgotten is forgotten.
   Status first;
   const auto note = [&](Status done) {
     if (first.ok() && !done.ok() && done.error().kind != ErrorKind::kNotFound) {

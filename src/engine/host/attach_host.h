@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Getting to know another machine, step by step and without a word printed: look at its key, let
-// the caller agree with the user, log in, ask what it offers, remember it. Before the key is agreed
-// to no secret is sent; a login that fails leaves nothing behind.
+// Attaching another machine, step by step, without printing anything: look at its key, let the
+// caller agree with the user, log in, ask what the machine offers, remember it. No secret is sent
+// before the user has agreed to the key. A login that fails leaves nothing behind.
 #ifndef TENON_ENGINE_HOST_ATTACH_HOST_H_
 #define TENON_ENGINE_HOST_ATTACH_HOST_H_
 
@@ -16,40 +16,42 @@
 
 namespace tenon::engine {
 
-// Words that those above need.
+// Names that callers of this header need.
 using transport::CheckLoginName;
 using transport::MachineAddress;
 using transport::ParseHostKey;
 using transport::ParseMachineAddress;
 
-// "me on 203.0.113.7 (my_dsvm)".
+// Returns "me on 203.0.113.7 (my_dsvm)".
 std::string LoginText(const HostRecord& host);
 
-// Logs in to a machine whose key is agreed to (`host.host_key`) and asks what it offers. `secrets`:
-// those given; what the user types for this very login (context.ask_user) is put there too. Returns
-// the record with what was learned, not written yet. On failure everything is as before.
+// Logs in to a machine whose key the user has agreed to (`host.host_key`) and asks what it offers.
+// `secrets` has the given secrets; what the user types for this login (context.ask_user) is added
+// to it. Returns the record with what was learned, not yet written. Fails with kDenied when runs
+// can't be made in the machine's folder. On failure nothing has changed.
 Result<HostRecord> TryHost(Context& context, HostRecord host, GivenSecrets* secrets);
 
-// A login that was refused, with what can be done where the password is not in our store. The
-// target's file has a reference to one (`by_reference`), so whoever attached it may have it.
+// Adds advice to the Error of a refused login when our store has no password for the machine.
+// `by_reference`: the target's file refers to a password, so whoever attached the target may have
+// it.
 Error ExplainDenied(Error error, const HostRecord& host, bool by_reference);
 // Whether another password may help, so that the advice is to store one.
 bool WantsPassword(const Error& error);
-// Whether the machine has no use for the password that was given.
+// Whether the machine accepts keys only, so a password is of no use.
 bool TakesKeysOnly(const Error& error);
 
-// Writes the record and the secrets. `has_password` of the record becomes true with one.
+// Writes the record and the secrets. With a password it sets `has_password` in the record.
 Status RememberHost(Context& context, HostRecord host, const GivenSecrets& secrets);
-// The kept connection, the secrets, a key that was made for it, the record.
+// Ends the kept connection and removes the secrets, the key made for the machine and the record.
 Status ForgetEverything(Context& context, const std::string& host_id);
-// The same of a machine that was tried and did not become a target, as far as it can be done.
+// The same for a machine that was tried and did not become a target. Failures are ignored.
 void ForgetTrial(Context& context, const HostRecord& host);
 
 struct KeyPair {
   std::string file;         // of the private key, 0600, without a passphrase
   std::string public_line;  // "ssh-ed25519 AAAA… tenon my_dsvm"
 };
-// The pair of this host under <home>/keys; made when there is none yet.
+// Returns this host's key pair under <home>/keys; makes it first if needed.
 Result<KeyPair> MakeKeyPair(Context& context, const HostRecord& host);
 
 }  // namespace tenon::engine

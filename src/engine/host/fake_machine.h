@@ -16,8 +16,8 @@
 
 namespace tenon::engine {
 
-// A machine put together from parts, for tests of what works with one. Its objects and outputs are
-// ours; the records of its runs are copied where its host has frames, else they are here, too.
+// A machine put together from parts, for tests. Its objects and outputs are in our home. The
+// records of its runs are copied when its host has frames; otherwise they are in our home, too.
 class FakeMachine : public Machine {
  public:
   FakeMachine(Context& context, Parts parts, HostRecord known = {})

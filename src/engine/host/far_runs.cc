@@ -32,7 +32,7 @@ bool FarRuns::HadRun(const journal::RunView& run) const {
   return ::stat(copy.c_str(), &st) == 0 && st.st_size > 0;
 }
 
-// That may be a file system which is not mounted, so it is for the user to say that the run is
+// The run is not ended here: its file system may only be unmounted. The user decides that it is
 // over.
 Error FarRuns::LostRun(const std::string& run_id, Error /*said*/) const {
   return NotFound(far_.host().Describe() + " has no run " + run_id +
@@ -89,7 +89,7 @@ Status FarRuns::FetchTree(const std::string& root, std::string_view what, Report
   return accept();
 }
 
-// The whole folder of a run goes: what is here of it is enough.
+// Removes the whole folder of a run: its journal and its outputs are in our home.
 Result<CleanedRuns> FarRuns::Clean(const CleanScope& scope, Reporter& /*reporter*/) {
   CleanedRuns cleaned;
   TENON_TRY(const run::HostedAnswer there, far_.services().Hosted({}));

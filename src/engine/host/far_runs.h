@@ -16,15 +16,16 @@
 
 namespace tenon::engine {
 
-// The runs of a machine with a home of its own, behind a link with an agent at its other end
-// (transport::Host::frames()): what is needed here is copied, piece by piece and only once.
+// The runs of a machine that has its own home and is reached over a link to an agent
+// (transport::Host::frames()). What this machine needs is copied from there piece by piece, each
+// piece once.
 class FarRuns : public MachineRuns {
  public:
-  // Both must outlive this object; `machine` is the one it belongs to.
+  // Both must outlive this object; `machine` is the machine whose runs these are.
   FarRuns(Context& context, Machine& machine) : context_(context), far_(machine) {}
 
-  // The journal of a run was asked for with its start (Mirror::AheadRequest). The feed of that run
-  // takes it over.
+  // Notes that the journal of a run was requested together with its start (Mirror::AheadRequest).
+  // The next feed of that run takes the stream over.
   void NoteAhead(Mirror::Ahead ahead) { ahead_ = std::move(ahead); }
 
   std::unique_ptr<RunFeed> Feed(const std::string& run_id, FeedSink sink) override;
@@ -41,7 +42,7 @@ class FarRuns : public MachineRuns {
   Result<CleanedRuns> Clean(const CleanScope& scope, Reporter& reporter) override;
 
  private:
-  // What the machine could not collect when the run ended, it may be able to now.
+  // Asks the machine to collect outputs that it could not collect when the run ended.
   Status CollectThere(const std::string& run_id, Reporter& reporter);
 
   Context& context_;

@@ -23,18 +23,19 @@ namespace {
 
 constexpr int64_t kLookEveryUs = 3'000'000;
 constexpr int kPauseMs = 50;
-// The second where each is a login of its own.
+// kMostLogins applies where each connection is a login of its own.
 constexpr size_t kMostConnections = 32, kMostLogins = 4;
-constexpr int kNobodyListens = 1, kNotEntered = 125;  // of HostServices::PortCommand
+constexpr int kNobodyListens = 1, kNotEntered = 125;  // exit codes of HostServices::PortCommand
 
-// Only calls that are safe after fork().
+// Runs between fork() and exec(), so it makes only calls that are safe there.
 void EndWithParent(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(0);  // it was faster
+  if (::getppid() != parent) ::_exit(0);  // the parent ended before prctl()
 }
 
-// What a server in a container listens on is seldom the container's own address, and that one is
-// out of reach where the engine runs without root: the way in is a command inside.
+// A server in a container seldom listens on the container's own address, and that address can't be
+// reached where the container engine runs without root. So the way in is a command inside the
+// container.
 Result<WayIn> FindWay(const FarPort& far) {
   MachineDoor& door = far.machine->door();
   if (far.container_of.empty()) return door.ToPort(far.port);
@@ -67,7 +68,7 @@ Result<FarPort> PortOfRun(Context& context, const std::string& run_id, int port)
   return far;
 }
 
-// Only who listens has a port: two may be bound to it before.
+// Takes the port by listening: bind() alone may succeed for two sockets.
 std::optional<LocalPort> TakeLocalPort(int port) {
   LocalPort local{UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)), 0};
   const int on = 1;
@@ -122,7 +123,7 @@ Status Forward::Turn() {
 
 Status Forward::Accept() {
   const UniqueFd peer(::accept4(local_.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!peer.valid()) return {};  // gone again
+  if (!peer.valid()) return {};  // the connection is gone again
   command_.stdin_fd = command_.stdout_fd = peer.get();
   TENON_TRY(const pid_t pid, Spawn(command_));
   going_.push_back(pid);
@@ -148,7 +149,7 @@ Status Forward::TakeEnds() {
   return {};
 }
 
-// The agent's session, which tells, also keeps the shared connection open.
+// Look() uses the agent's session, which also keeps the shared connection open.
 Status Forward::LookAtLink() {
   if (SystemClock().MonotonicUs() < look_again_us_) return {};
   const Status heard = far_.machine->door().Look();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports of machines, and of the containers of runs on them, on ports of 127.0.0.1 here. Nothing is
-// printed.
+// Makes ports of machines, and of containers of runs on them, reachable as ports of 127.0.0.1 on
+// this machine. Nothing is printed.
 #ifndef TENON_ENGINE_HOST_FORWARD_H_
 #define TENON_ENGINE_HOST_FORWARD_H_
 
@@ -21,48 +21,49 @@
 
 namespace tenon::engine {
 
-// What is to be reached.
+// The port that is to be reached.
 struct FarPort {
   Machine* machine = nullptr;
-  std::string container_of;  // the run in whose container it is; "" = the machine's own
+  std::string container_of;  // run whose container has the port; "" = the machine itself
   int port = 0;
 
-  // "port 6006 of my_dsvm"
+  // Returns, for example, "port 6006 of my_dsvm".
   std::string Words() const;
-  // The same address leads there from here, so nothing has to be forwarded.
+  // Whether this machine reaches the port at the same address, so nothing has to be forwarded.
   bool IsHere() const;
 };
-// A port of a run. kNotFound: it is over, or has no container yet.
+// Returns a port of a run. Fails with kNotFound when the run is over or has no container yet.
 Result<FarPort> PortOfRun(Context& context, const std::string& run_id, int port);
 
-// A port of 127.0.0.1 that is ours; whoever comes waits to be let in.
+// A listening port of 127.0.0.1. Connections wait until Forward accepts them.
 struct LocalPort {
   UniqueFd fd;
   int port = 0;
 };
-// nullopt: it is taken, or not for us. 0: any that is free.
+// Takes `port`, or any free port for 0. Returns nullopt when the port is taken or not allowed.
 std::optional<LocalPort> TakeLocalPort(int port);
 
-// Passes each connection on by a command of its own, which ends with us, however we end: nothing of
-// a forward is left.
+// Passes on each connection through a command of its own. The commands end with this process,
+// however it ends, so nothing of a forward stays behind.
 class Forward {
  public:
-  // What is told while it goes on, each when it begins.
+  // Called while the forward goes on, each when its condition begins.
   struct News {
-    std::function<void()> nobody_listens;                   // there, yet
-    std::function<void(int code)> connection_lost;          // its command ended so
-    std::function<void(const std::string& why)> link_lost;  // it is tried again
+    std::function<void()> nobody_listens;                   // nothing listens on the far port yet
+    std::function<void(int code)> connection_lost;          // its command ended with this code
+    std::function<void(const std::string& why)> link_lost;  // the link is tried again
     std::function<void()> link_back;
   };
 
-  // `own`: the environment of commands where the machine's way in has none of its own. Connects.
-  // `local` listens from here on; Turn() lets in who comes.
+  // Connects to the machine. `own`: the environment for the commands when the machine's way in has
+  // none of its own. `local` listens already; Turn() accepts its connections.
   static Result<Forward> Open(FarPort far, LocalPort local, const Environment& own, News news);
   Forward(Forward&&) = default;
   Forward& operator=(Forward&&) = delete;
   ~Forward();
 
-  // Waits a moment for somebody to come or go. kNotFound: the container is not there any more.
+  // Waits a moment, accepts a connection and collects ended commands. Fails with kNotFound when the
+  // container no longer exists.
   Status Turn();
 
  private:
@@ -76,11 +77,11 @@ class Forward {
   LocalPort local_;
   News news_;
   SpawnOptions command_;
-  UniqueFd nowhere_;  // its standard error
+  UniqueFd nowhere_;  // /dev/null, the standard error of the commands
   size_t most_;       // connections at once; more wait until one ends
   std::vector<pid_t> going_;
-  int said_ = 0;               // how the last command ended
-  int64_t look_again_us_ = 0;  // at the link
+  int said_ = 0;               // exit code of the last command that ended
+  int64_t look_again_us_ = 0;  // when to look at the link next
   bool link_lost_ = false;
 };
 

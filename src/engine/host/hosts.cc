@@ -85,7 +85,7 @@ Result<HostRecord> FromJson(const json::Object& object) {
   in.Read("last_heard_us", host.last_heard_us);
   in.Read("idle_after_us", host.idle_after_us);
   in.Read("idle_command", host.idle_command);
-  host.idle_watch_given = host.idle_after_us > 0;  // of a record that does not say
+  host.idle_watch_given = host.idle_after_us > 0;  // the default for older records
   in.Read("idle_watch_given", host.idle_watch_given);
   TENON_TRY_VOID(in.status());
   if (host.users.empty()) NoteUser(&host);
@@ -105,14 +105,14 @@ Result<HostRecord> ReadFrom(const std::string& path) {
       .WithHint("delete it and attach the target again");
 }
 
-// Nobody but the user can tell again what is in it.
+// Durability::kWhole: what the record holds can't be found out again without the user.
 Status Put(const run::Home& home, HostRecord host) {
   NoteUser(&host);
   return WriteFileAtomically(FileOf(home, host.id), json::PrintPretty(ToJson(host)) + "\n", 0600,
                              Durability::kWhole);
 }
 
-// Whether nothing but the time is new, and that by little.
+// Whether only the time differs, by at most kHeardStepUs.
 bool IsNoNews(const HostRecord& before, const HostRecord& after) {
   if (std::abs(after.last_heard_us - before.last_heard_us) > kHeardStepUs) return false;
   HostRecord same_time = after;
@@ -120,7 +120,7 @@ bool IsNoNews(const HostRecord& before, const HostRecord& after) {
   return json::Print(ToJson(same_time)) == json::Print(ToJson(before));
 }
 
-// A folder for sockets whose path is short, and that only we can use. "": there is none.
+// A folder for sockets that has a short path and that only this user can use. "": there is none.
 std::string SocketFolder(const run::Home& home) {
   const char* runtime = ::getenv("XDG_RUNTIME_DIR");
   std::vector<std::string> candidates;
@@ -235,7 +235,8 @@ Status ForgetHost(const run::Home& home, const std::string& id) {
 
 std::string HostIdOf(const std::string& password_reference, const std::string& user,
                      const std::string& address, int port) {
-  // AzureMlSecret=<target>#<user>#<32 hex>, AzureMlSecret=<guid>, <guid>#<target>#<user>, …
+  // The forms: AzureMlSecret=<target>#<user>#<32 hex>, AzureMlSecret=<guid>,
+  // <guid>#<target>#<user>, …
   std::string reference = password_reference;
   if (reference.starts_with("AzureMlSecret=")) reference.erase(0, 14);
   std::vector<std::string> parts;
@@ -269,7 +270,7 @@ Result<transport::SshTarget> SshTargetOf(const run::Home& home, const HostRecord
       TENON_TRY_VOID(WriteFileAtomically(target.known_hosts, line, 0600, Durability::kProcess));
     }
   }
-  // Two homes, two users or two addresses never share a connection.
+  // The name covers all of these, so that two homes, users or addresses never share a connection.
   const std::string sockets = SocketFolder(home);
   if (!sockets.empty()) {
     const std::string whose = home.root() + "\n" + host.id + "\n" + host.user + "@" + host.address +

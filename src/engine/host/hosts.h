@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other machines that targets lead to, as remembered here: <home>/hosts/<id>.json, and the
-// pinned host key beside it. No secret is in either.
+// What is remembered of the other machines that targets lead to: <home>/hosts/<id>.json, and the
+// pinned host key beside it. Neither holds a secret.
 #ifndef TENON_ENGINE_HOST_HOSTS_H_
 #define TENON_ENGINE_HOST_HOSTS_H_
 
@@ -23,7 +23,8 @@ struct HostRecord {
   std::string id;      // 32 hex digits: those of the target's `password:` reference, else derived
   std::string target;  // the target's name and project, for messages and listings
   std::string project_root;
-  // All targets that have led here, as (project_root, target); the two above are the last.
+  // All targets that have led to this machine, as (project_root, target). `target` and
+  // `project_root` above are the latest.
   std::vector<std::pair<std::string, std::string>> users;
   std::string type;  // remotedocker, remote, …
   std::string address;
@@ -34,52 +35,53 @@ struct HostRecord {
   std::string host_key;       // pinned: "ssh-ed25519 AAAA…"; "" = not looked at yet
   std::string asked_root;     // tenonDirectory of the target; "" = ours to choose
   // Learned from the machine.
-  std::string root;        // the folder of ours on it, once found
+  std::string root;        // our folder on the machine, once found
   std::string machine;     // uname -m
   json::Object facts;      // the answer to `probe` (docs/runner.md); empty: not asked yet
-  std::string acked_tree;  // root of the last tree it was known to have whole
+  std::string acked_tree;  // root of the last tree the machine was known to have whole
   std::string boot_id;
   int64_t attached_us = 0;
   int64_t last_heard_us = 0;  // by our clock
-  // whenIdle of the target: after how long, and what is run then. "" = nothing.
+  // whenIdle of the target: after how long, and which command is run then. "" = none.
   int64_t idle_after_us = 0;
   std::string idle_command;
-  bool idle_watch_given = false;  // a watcher that we asked for may be there
+  bool idle_watch_given = false;  // we asked for a watcher, so one may be running
 
-  // The far Tenon home, below `root`.
+  // The Tenon home on the machine, below `root`.
   std::string FarHome() const { return root + "/host"; }
   std::string Alias() const { return "tenon-" + id; }
 };
 
 // kNotFound: no such host.
 Result<HostRecord> ReadHost(const run::Home& home, const std::string& id);
-// Its target was detached since, or it never was known.
+// Whether no record has this id: the target was detached, or the host was never known.
 bool IsDetached(const run::Home& home, const std::string& id);
-// Whole and durable; members another process wrote meanwhile are lost, so read shortly before. Only
-// `users` and `idle_watch_given` of a record that is there are kept.
+// Writes the record atomically and durably. What another process wrote since this record was read
+// is lost, except `users` and `idle_watch_given`; so read shortly before.
 Status WriteHost(const run::Home& home, const HostRecord& host);
-// Reads, lets `change` work on it, writes, all under a lock. A host that is not there is kNotFound.
+// Reads the record, calls `change` on it and writes it, all under a lock. Writes nothing when only
+// `last_heard_us` changed, by at most 10 s. Fails with kNotFound when there is no such host.
 Status UpdateHost(const run::Home& home, const std::string& id,
                   const std::function<void(HostRecord&)>& change);
-// The environment a script begins with on that machine: that of a login there.
+// The environment that scripts start with on that machine: that of a login.
 Environment LoginEnvironment(const HostRecord& host);
-// Its target and project_root become one of its users.
+// Adds the record's `target` and `project_root` to its `users`.
 void NoteUser(HostRecord* host);
-// Remembers that the host has answered; no more than that is lost where it cannot be written.
+// Remembers that the host has answered. An Error is ignored: only the time is lost.
 void NoteHeard(const run::Home& home, const std::string& id, int64_t now_us);
-// By target. `unreadable`: gets the ids of those whose records are damaged; without it that is an
-// Error.
+// All hosts, sorted by target. `unreadable` gets the ids of damaged records; if it is null, a
+// damaged record is an Error.
 Result<std::vector<HostRecord>> ListHosts(const run::Home& home,
                                           std::vector<std::string>* unreadable = nullptr);
 // Removes the record and the pinned key.
 Status ForgetHost(const run::Home& home, const std::string& id);
 
-// The hex digits of a `password:` reference of any form, or of user@address:port when there is
-// none.
+// The id for a host: the hex digits in a `password:` reference of any form. Without a reference it
+// is derived from user@address:port.
 std::string HostIdOf(const std::string& password_reference, const std::string& user,
                      const std::string& address, int port);
 
-// What ssh needs to know; the pinned key is written to its file when there is one.
+// What ssh needs to know. Writes the pinned key to its file, if the record has one.
 Result<transport::SshTarget> SshTargetOf(const run::Home& home, const HostRecord& host);
 
 }  // namespace tenon::engine

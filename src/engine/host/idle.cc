@@ -13,7 +13,7 @@ constexpr int64_t kSecondUs = 1'000'000;
 constexpr size_t kMostOfLog = 2u << 20;
 constexpr size_t kMostOfOrders = 1u << 20;
 
-// The last lines of the watcher's log.
+// The last line of the watcher's log.
 std::string LastNote(Machine& machine) {
   const std::string path = JoinPath(machine.home().root(), "idle.log");
   std::string text;
@@ -44,13 +44,14 @@ IdleState StateOf(Machine& machine, const run::WatchIdleAnswer& answer) {
   return state;
 }
 
-// Whether there may be a watcher to be ended later. One that is not written down stays.
+// Notes whether a watcher may have to be ended later. If this can't be written, a later change of
+// the target does not end the watcher.
 void NoteGiven(Machine& machine, bool given) {
   if (machine.known().idle_watch_given == given) return;
   (void)machine.Remember([&](HostRecord& host) { host.idle_watch_given = given; }).ok();
 }
 
-// The one watcher, as the record has it.
+// Starts the watcher with the orders in the machine's record.
 Result<run::WatchIdleAnswer> Start(Machine& machine) {
   const HostRecord& host = machine.known();
   NoteGiven(machine, true);

@@ -12,10 +12,10 @@
 
 namespace tenon::engine {
 
-// The machine we are on. Its home is ours, so nothing is copied, and there is no link to lose.
+// This machine. Its home is our home, so nothing is copied, and there is no link to lose.
 class LocalMachine : public Machine {
  public:
-  // `context` must outlive this object; its host, launch and services are set already.
+  // `context` must outlive this object. Its host, launch and services must be set already.
   explicit LocalMachine(Context& context);
 
   void Open() override {}

@@ -20,22 +20,22 @@ namespace tenon::engine {
 
 class Reporter;
 
-// What became of a start.
+// The result of a start.
 struct Handover {
   Result<launch::Started> started;
-  // Of an Error: one try may have got through, so the run may go on there.
+  // With an Error: one try may have reached the machine, so the run may be going on.
   bool unclear = false;
-  // The machine keeps the run's records, and may lose them: that it took the run over is to be
-  // recorded here (kHandOver).
+  // The machine keeps the run's records and may lose them, so the client records that the machine
+  // took the run over (kHandOver).
   bool to_be_noted = false;
 };
 
-// A place that runs go to: this machine, or another one. Nobody asks which: where two machines
-// differ there is a verb, or a value that is empty for one of them. Context::At() gives machines;
-// the Context owns them. One thread at a time uses a machine and what it is made of.
+// A place that runs go to: this machine, or another one. Callers never ask which: where two
+// machines differ, there is a function, or a value that is empty for one of them. Context::At()
+// returns machines; the Context owns them. One thread at a time uses a machine and its parts.
 class Machine {
  public:
-  // What a machine is made of. The pointers are good as long as the machine is.
+  // The parts of a machine. The pointers are valid as long as the machine is.
   struct Parts {
     transport::Host* host = nullptr;
     launch::Launch* launch = nullptr;
@@ -50,41 +50,41 @@ class Machine {
   transport::Host& host() const { return *parts_.host; }
   launch::Launch& launch() const { return *parts_.launch; }
   launch::HostServices& services() const { return *parts_.services; }
-  // The Tenon home there.
+  // The machine's Tenon home.
   const run::Home& home() const { return parts_.home; }
-  // How the link to it is. Contacts nobody.
+  // The state of the link to the machine. Contacts nobody.
   transport::LinkState link() const;
 
-  // What is remembered of it here (engine/host/hosts.h). Of this machine nothing is: the record is
-  // empty, its id too.
+  // What is remembered of the machine (engine/host/hosts.h). Nothing is remembered of this machine:
+  // its record and id are empty.
   const HostRecord& known() const { return known_; }
-  // Changes that, and the file it is kept in. kNotFound and kInvalid: it is in no file; it is
-  // changed all the same.
+  // Changes known() and the record's file. Fails with kNotFound or kInvalid when the machine has no
+  // file; known() is changed all the same.
   Status Remember(const std::function<void(HostRecord&)>& change);
 
-  // Gets ready for what is asked next, as far as that needs no wait for more than a login. What
-  // goes wrong is said when the machine is used. Nothing to do for one that always is.
+  // Prepares the machine for the next calls, as far as that takes no longer than a login. Errors
+  // are not reported; the next use of the machine reports them. May do nothing.
   virtual void Open() = 0;
-  // Gets a run going there, with the tree it needs. A lost link is tried again a few times, which
-  // `reporter` hears of; no try starts a run twice. With a run whose records come over a link, the
-  // first of them are asked for in the same breath.
+  // Starts a run on the machine and sends the tree that the run needs. A lost link is tried again a
+  // few times, which `reporter` hears; no try starts a run twice. If the run's records come over a
+  // link, the first of them are requested together with the start.
   virtual Handover Start(launch::StartRequest request, Reporter& reporter) = 0;
 
-  // What it has of runs, the files there that are no run's, and the way onto it. They live as long
-  // as the machine.
+  // What the machine has of runs, its files that belong to no run, and the way in. They live as
+  // long as the machine.
   virtual MachineRuns& runs() = 0;
   virtual MachineFiles& files() = 0;
   virtual MachineDoor& door() = 0;
 
-  // Asks what the machine offers, and remembers the answer if the machine is remembered at all.
-  // Takes up to half a minute.
+  // Asks what the machine offers, and remembers the answer if the machine is remembered. Takes up
+  // to half a minute.
   virtual Result<json::Object> Probe() = 0;
-  // Whether there may be something at this path there, as far as that is known without asking the
-  // machine. False saves the question, and making a home where none is.
+  // Whether the machine may have something at this path, as far as is known without asking it.
+  // False saves the question; and asking would make a home where there is none.
   virtual bool MayHave(const std::string& path) const = 0;
 
  protected:
-  // `near_home`: where machines are remembered. `known`: of this one, so far.
+  // `near_home`: the home that remembers machines. `known`: what it remembers of the machine.
   Machine(run::Home near_home, HostRecord known);
   void Use(Parts parts) { parts_ = std::move(parts); }
 

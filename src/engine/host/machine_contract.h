@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every Machine promises, with what belongs to it (MachineRuns, RunFeed, MachineFiles,
-// MachineDoor), as tests.
+// What every Machine promises, as tests; with its MachineRuns, RunFeed, MachineFiles and
+// MachineDoor.
 #ifndef TENON_ENGINE_HOST_MACHINE_CONTRACT_H_
 #define TENON_ENGINE_HOST_MACHINE_CONTRACT_H_
 
@@ -27,22 +27,23 @@
 
 namespace tenon::engine {
 
-// A machine, and the client's side of it.
+// A machine, and the client that uses it.
 class MachineWorld {
  public:
   virtual ~MachineWorld() = default;
   virtual Context& context() = 0;
   virtual std::string id() const = 0;  // for Context::At()
-  // A folder on the machine that is there and empty at first.
+  // An existing folder on the machine, empty at first.
   virtual std::string Folder() const = 0;
 };
 
 struct MachineParam {
   std::string name;
-  std::function<std::unique_ptr<MachineWorld>()> make;  // null: not to be had here
+  std::function<std::unique_ptr<MachineWorld>()> make;  // null: can't be made on this system
 };
 
-// What the script done.sh prints and leaves in outputs/model.txt; wait.sh prints it too and waits.
+// What the script done.sh prints, and what it leaves in outputs/model.txt. wait.sh prints the same
+// and waits.
 inline constexpr std::string_view kContractOutput = "hello\n", kContractModel = "weights\n";
 
 class MachineContract : public testing::TestWithParam<MachineParam> {
@@ -86,7 +87,7 @@ class MachineContract : public testing::TestWithParam<MachineParam> {
     EXPECT_TRUE(followed.ok()) << (followed.ok() ? "" : followed.error().message);
     return followed.ok() ? *followed : Followed();
   }
-  // A whole run, whose outputs are here.
+  // Runs done.sh to its end and fetches its outputs.
   std::string MustRun() {
     const std::string id = MustSubmit("done.sh");
     MustFollow(id);
@@ -100,7 +101,7 @@ class MachineContract : public testing::TestWithParam<MachineParam> {
     return scan.ok() ? *scan : snapshot::DataScan();
   }
   std::string Read(const std::string& path) { return ReadFile(path).value_or("(not there)"); }
-  // What a way in prints.
+  // What the command of a way in prints.
   std::string Through(const Result<WayIn>& way) {
     if (!way.ok()) return "no way: " + way.error().message;
     const auto ran = RunAndCapture(way->argv, "", "", 60'000);
@@ -201,7 +202,7 @@ TEST_P(MachineContract, CleaningTellsWhichRunsItMeansAndMayBeRepeated) {
     EXPECT_EQ(cleaned->going, 0u);
     EXPECT_TRUE(cleaned->kept.empty());
   }
-  // What is known of the run stays.
+  // The record of the run stays.
   EXPECT_EQ(GetRun(*context_, id)->state, run::State::kCompleted);
 }
 

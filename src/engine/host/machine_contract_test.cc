@@ -14,7 +14,7 @@
 namespace tenon::engine {
 namespace {
 
-// This machine, with the runner that is in this program.
+// This machine, with the runner that is embedded in the test program.
 class HereWorld : public MachineWorld {
  public:
   Context& context() override { return *context_; }
@@ -26,7 +26,7 @@ class HereWorld : public MachineWorld {
   std::unique_ptr<Context> context_ = MakeLocalContext(temp_ / "home", "test");
 };
 
-// A box whose runs are made of data and wait for their turn in a batch system, which comes when
+// A box whose runs are fakes. They wait for their turn in a batch system; their turn comes when
 // somebody asks.
 class BoxWorld : public MachineWorld {
  public:
@@ -86,7 +86,7 @@ class BoxWorld : public MachineWorld {
   Context context_{run::Home(temp_ / "home")};
 };
 
-// A machine over SSH: this one, by a real sshd.
+// This machine, reached over SSH through a real sshd.
 class SshWorld : public MachineWorld {
  public:
   SshWorld() {

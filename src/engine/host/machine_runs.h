@@ -21,25 +21,25 @@ namespace tenon::engine {
 struct WantedObject {
   Hash hash;
   uint64_t size = 0;
-  bool node = false;  // of a tree; its size is not known
+  bool node = false;  // a tree's node; its size is not known
 };
 
-// Which runs are to be cleaned up, and how far.
+// Which runs Clean() removes.
 struct CleanScope {
   std::string project_id;  // "" = of all projects
-  std::string target;      // its name, where the machine's id does not tell the runs apart
+  std::string target;      // target's name, for a machine whose id doesn't tell the runs apart
   bool dry_run = false;
 };
 struct CleanedRuns {
-  std::vector<std::string> runs;  // that are meant, whatever became of them
+  std::vector<std::string> runs;  // all runs in the scope, removed or not
   uint64_t folders = 0;           // removed
   uint64_t going = 0;             // left alone, because the run goes on
   uint64_t bytes_freed = 0;
-  std::vector<run::Kept> kept;  // with the reason
+  std::vector<run::Kept> kept;  // not removed, with the reason
 };
 
-// What a machine has of runs, and how that comes to us. Owned by its machine. Every call may be
-// repeated.
+// The runs of a machine, and how what it has of them is brought to this machine. Owned by its
+// machine. Every call may be repeated.
 class MachineRuns {
  public:
   virtual ~MachineRuns() = default;
@@ -47,32 +47,32 @@ class MachineRuns {
   // The records of a run. The feed must not outlive the machine.
   virtual std::unique_ptr<RunFeed> Feed(const std::string& run_id, FeedSink sink) = 0;
 
-  // The machine says that it has no such run. Whether it once had it, as far as is known here; if
-  // not, the run has never started there.
+  // For a run that the machine says it does not have: whether the machine once had it, as far as is
+  // known here. False: the run has never started there.
   virtual bool HadRun(const journal::RunView& run) const = 0;
-  // What to say when a run is not known there any more; `said`: how the machine put it.
+  // The Error for a run that the machine does not know any more; `said` is the machine's own Error.
   virtual Error LostRun(const std::string& run_id, Error said) const = 0;
-  // After the end of such a run was written here: what the machine may still have of it is asked
-  // for once, and never again.
+  // To be called after the client has written the end of such a run. Tries once to fetch what the
+  // machine may still have of the run. Later calls of FetchOutputs() do nothing.
   virtual Status GiveUp(const std::string& run_id) = 0;
-  // As which run another client has started a run of a restarted machine again; "" = none has, as
-  // far as the machine can be asked.
+  // The id of the run that another client has started in place of this one after the machine was
+  // restarted; "" = none, as far as the machine can be asked.
   virtual std::string StartedAgainAs(const std::string& run_id) = 0;
 
-  // Brings the outputs of a run that is over here, as its journal names them. Nothing to do where
-  // they are in our store already, or when it was done.
+  // Fetches the outputs of a run that is over, as its journal names them. Does nothing when they
+  // are in our store already or were fetched before.
   virtual Status FetchOutputs(const std::string& run_id, Reporter& reporter) = 0;
-  // The same, and has the machine try again to collect what it could not.
+  // The same. Also has the machine try again to collect outputs that it could not collect.
   virtual Status BringHome(const std::string& run_id, Reporter& reporter) = 0;
-  // Brings single objects, or a whole tree by its root (hex), into our store. `what` names the work
-  // for OnProgress; `accept` looks at a tree that was not made here, once it is whole. kCorrupt:
-  // the machine sends something else than was asked for.
+  // Fetch single objects, or a whole tree by its root (hex), into our store. `what` names the work
+  // for OnProgress. `accept` checks a fetched tree once it is whole; it is not called where nothing
+  // has to be fetched. Fail with kCorrupt when the machine sends something else than was asked for.
   virtual Status FetchObjects(const std::vector<WantedObject>& wanted, std::string_view what,
                               Reporter& reporter) = 0;
   virtual Status FetchTree(const std::string& root, std::string_view what, Reporter& reporter,
                            const std::function<Status()>& accept) = 0;
 
-  // Removes what runs that are over have left there, but for what is nowhere else.
+  // Removes what runs that are over have left on the machine, except what exists nowhere else.
   virtual Result<CleanedRuns> Clean(const CleanScope& scope, Reporter& reporter) = 0;
 };
 

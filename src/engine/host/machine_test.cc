@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs on a machine of a kind that the engine has never heard of (test_box.h).
+// Runs on a machine of a kind that the engine does not know (test_box.h).
 #include "engine/host/machine.h"
 
 #include <gtest/gtest.h>
@@ -143,7 +143,7 @@ TEST_F(MachineTest, SegmentsOfAnyNumberAreFollowedAndEachIsToldByItsName) {
             1);
   ASSERT_TRUE(hearing_.end.has_value());
   EXPECT_TRUE(hearing_.origin().segment.empty());
-  // Going on at the place that was reached tells nothing twice, of any segment.
+  // Following again from the reached place reports nothing twice, from any segment.
   launch_.SetState(id, run::State::kCompleted);
   Hearing again;
   FollowOptions options;
@@ -190,7 +190,8 @@ TEST_F(MachineTest, ItIsAskedToCancelAndLookedAtAfterwards) {
   EXPECT_EQ(GetRun(context_, id)->state, run::State::kCanceled);
 }
 
-// A box whose runs wait in a batch system, which holds no locks and has its own way to find a run.
+// A box whose runs wait in a batch system. The batch system holds no locks and has its own way to
+// find a run.
 class BatchTest : public MachineTest {
  protected:
   BatchTest() {
@@ -281,7 +282,7 @@ TEST_F(MachineTest, ARunThatItHasLostIsSaidToBeLost) {
   EXPECT_EQ(looked.error().kind, ErrorKind::kNotFound);
 }
 
-// As a program does that has other things to do: one loop for all.
+// One loop follows all runs, as in a program that has other work, too.
 TEST_F(MachineTest, SeveralRunsAreFollowedInOneLoop) {
   constexpr size_t kRuns = 3;
   std::vector<run::RunSpec> specs;
@@ -309,7 +310,7 @@ TEST_F(MachineTest, SeveralRunsAreFollowedInOneLoop) {
       wait.push_back({following[i].fd(), POLLIN, 0});
       if (!over[i]) due_us = std::min(due_us, following[i].due_us());
     }
-    // The runs come to their ends one by one, the last first.
+    // The runs end one by one, the last one first.
     if (turn % 10 == 9 && written < kRuns) {
       const run::RunSpec& spec = specs[kRuns - 1 - written++];
       ASSERT_TRUE(WriteThere(spec, {run::Output{run::Stream::kStdout, "of " + spec.id},

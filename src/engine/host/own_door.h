@@ -9,7 +9,7 @@
 
 namespace tenon::engine {
 
-// We are inside.
+// The door of this machine: commands are started directly.
 class OwnDoor : public MachineDoor {
  public:
   Result<WayIn> Enter(const std::vector<std::string>& words, bool tty) override;

@@ -15,7 +15,7 @@ std::unique_ptr<RunFeed> OwnRuns::Feed(const std::string& run_id, FeedSink sink)
   return std::make_unique<DiskFeed>(context_, run_id, std::move(sink));
 }
 
-// The run's folder stays, because its journal is the only one.
+// The run's folder stays, because it has the only copy of the journal. Its working folder goes.
 Result<CleanedRuns> OwnRuns::Clean(const CleanScope& scope, Reporter& reporter) {
   CleanedRuns cleaned;
   const auto is_meant = [&](const run::RunSpec& spec) {
@@ -31,7 +31,7 @@ Result<CleanedRuns> OwnRuns::Clean(const CleanScope& scope, Reporter& reporter) 
     if (spec && is_meant(*spec)) cleaned.runs.push_back(id);
     if (!IsDirectory(folder.work())) continue;
     const auto view = journal::FoldRunFolder(folder.path());
-    if (!view.ok()) continue;  // `gc` has rules for those
+    if (!view.ok()) continue;  // `gc` deals with those
     if (!is_meant(view->spec)) continue;
     if (!run::IsFinal(view->state) || WriterStays(folder)) {
       ++cleaned.going;
@@ -41,7 +41,7 @@ Result<CleanedRuns> OwnRuns::Clean(const CleanScope& scope, Reporter& reporter) 
       cleaned.kept.push_back({id, WhyOutputsStay(id)});
       continue;
     }
-    // One that can't be removed keeps nobody from the rest.
+    // A folder that can't be removed does not keep the others from being removed.
     const auto freed = RemoveWorkOf(folder, scope.dry_run);
     if (!freed.ok()) {
       cleaned.kept.push_back({id, freed.error().message});

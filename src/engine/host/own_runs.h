@@ -13,8 +13,8 @@
 
 namespace tenon::engine {
 
-// The runs of a machine whose home is ours: records, objects and outputs are here as soon as they
-// are written.
+// The runs of a machine whose home is our home. Their records, objects and outputs are in our home
+// as soon as they are written, so nothing has to be fetched.
 class OwnRuns : public MachineRuns {
  public:
   // `context` must outlive this object.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kInstallMs = 60'000;
 
-// Takes the public key on its standard input. Any POSIX shell.
+// Reads the public key from its standard input. Written for any POSIX shell.
 constexpr const char* kInstallScript =
     "umask 077; cd && mkdir -p .ssh && chmod go-w .ssh && touch .ssh/authorized_keys && "
     "chmod 600 .ssh/authorized_keys && IFS= read -r line && "
@@ -31,7 +31,7 @@ transport::SshSecrets::Lookup Given(const std::string& secret) {
   return [secret] { return Result<std::optional<std::string>>(secret); };
 }
 
-// While it lives, what the user types for the target's own login is noted.
+// While it lives, it notes what the user types for the login to the target itself.
 class TypedSecrets {
  public:
   TypedSecrets(Context& context, const HostRecord& host, const std::string& shown,
@@ -40,7 +40,7 @@ class TypedSecrets {
     if (!before_) return;
     const transport::AskpassRules rules{host.user, shown, host.identity_file, true, ""};
     context.ask_user = [ask = before_, rules, typed](const std::string& prompt) {
-      // One that has expired is changed on the way in: the new one counts from then on.
+      // An expired password is changed during the login. From then on the new one counts.
       if (ToLower(prompt).find("new password") != std::string::npos) {
         auto changed = ask(prompt);
         if (changed) typed->password = changed;
@@ -74,16 +74,17 @@ std::string PinFile(const run::Home& home, const std::string& id) {
   return JoinPath(home.hosts(), id + ".known_hosts");
 }
 
-// Reaches the machine with secrets that are only on trial.
+// Reaches the machine with secrets that are not stored yet.
 Result<std::unique_ptr<SshMachine>> ReachOnTrial(Context& context, HostRecord host,
                                                  GivenSecrets* given) {
   if (given->password) host.has_password = true;
   const bool pinned_before = Exists(PinFile(context.home, host.id));
-  // Shared: the connection may ask again after we have returned.
+  // Shared, because the connection may ask again after this function has returned.
   const auto typed = std::make_shared<GivenSecrets>();
   TENON_TRY(const transport::SshTarget target, SshTargetOf(context.home, host));
   transport::Ssh shared(target, {});
-  // Over a connection that stands nobody is asked for a secret, so a wrong one would seem right.
+  // ssh asks for no secret over a connection that stands already, so a wrong secret would seem
+  // right.
   if (given->password || given->passphrase) shared.Disconnect();
   const bool stood = shared.Shared();
   Result<std::unique_ptr<SshMachine>> reached = Unavailable("");
@@ -116,11 +117,11 @@ class BySsh : public OtherMachines {
                             const std::string& wanted) override {
     TENON_TRY(transport::SshTarget target, SshTargetOf(context.home, host));
     transport::SshSecrets nothing;
-    nothing.ask_user = context.ask_user;  // a machine on the way may ask
+    nothing.ask_user = context.ask_user;  // a jump host may ask for a password
     transport::Ssh ssh(std::move(target), std::move(nothing));
     Result<HostKey> shown = ssh.LookAtHostKey();
     if (!shown.ok() || wanted.empty() || shown->fingerprint == wanted) return shown;
-    // What a cloud's console names need not be of the kind that ssh likes best.
+    // A cloud's console may name a key of another kind than the one that ssh prefers.
     for (const char* algorithms :
          {"ssh-ed25519", "ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521",
           "rsa-sha2-512,rsa-sha2-256"}) {
@@ -137,7 +138,7 @@ class BySsh : public OtherMachines {
 
   Status InstallPublicKey(Context& context, HostRecord host, GivenSecrets* secrets,
                           const std::string& public_line) override {
-    host.identity_file.clear();  // the new one is not known there yet
+    host.identity_file.clear();  // the machine does not know the new key yet
     TENON_TRY(const std::unique_ptr<SshMachine> reached, ReachOnTrial(context, host, secrets));
     TENON_TRY(const CaptureResult done, reached->host().Run({"/bin/sh", "-c", kInstallScript},
                                                             public_line + "\n", kInstallMs));
@@ -145,7 +146,7 @@ class BySsh : public OtherMachines {
       return Unavailable("put the key into ~/.ssh/authorized_keys of " + LoginText(host) + ": " +
                          ForTerminal(Trim(done.err.substr(0, 300))));
     }
-    reached->Disconnect();  // the next login is to be with the key
+    reached->Disconnect();  // so that the next login uses the key
     return {};
   }
 

@@ -8,10 +8,12 @@
 
 namespace tenon::engine {
 
-// Other machines by SSH. Without state: what is kept lies in the home and in ssh's processes.
+// Reaches other machines by SSH. The object has no state: what is kept lies in the home and in
+// ssh's processes.
 OtherMachines& ReachBySsh();
 
-// Whether ssh started this program to ask something. Then main() does nothing but AskpassMain.
+// Whether ssh started this program to ask a question. main() then calls AskpassMain() and does
+// nothing else.
 bool IsAskpass();
 int AskpassMain(const std::string& prompt);
 

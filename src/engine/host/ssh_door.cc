@@ -6,7 +6,7 @@
 namespace tenon::engine {
 namespace {
 
-// A command's words as one line for whatever shell a login has.
+// Quotes a command as one line that every login shell understands.
 std::string QuotedCommand(const std::vector<std::string>& words) {
   if (words.empty()) return "";
   std::string command = "exec";
@@ -26,9 +26,10 @@ Result<WayIn> SshDoor::Enter(const std::vector<std::string>& words, bool tty) {
   return way;
 }
 
-// Through a session of the SSH connection and our program there, not through a forwarding of ssh's:
-// servers forbid those (AllowTcpForwarding, PermitOpen), without a word before the first use, and
-// the process that keeps the connection would keep the port after we were killed.
+// Goes through a session of the SSH connection and our program on the machine, not through a port
+// forwarding of ssh's. Servers may forbid forwardings (AllowTcpForwarding, PermitOpen) and say so
+// only at the first use, and the process that keeps the connection would keep the port after we
+// were killed.
 Result<WayIn> SshDoor::ToPort(int port) {
   TENON_TRY_VOID(host_.Hello());
   return Enter({host_.agent_path(), std::string(run::kVerbDial), std::to_string(port)},

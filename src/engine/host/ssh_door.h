@@ -11,7 +11,7 @@
 
 namespace tenon::engine {
 
-// Each way is an ssh of its own, over the connection that is shared where it can be.
+// Each way is an ssh process of its own, over the shared connection where possible.
 class SshDoor : public MachineDoor {
  public:
   // Both must outlive this object.

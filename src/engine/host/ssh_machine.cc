@@ -33,7 +33,7 @@ transport::SshSecrets SecretsFor(Context& context, const HostRecord& host) {
   const auto look_up = [&](const std::string& name) -> transport::SshSecrets::Lookup {
     const auto stored = secrets::Store(root).List();
     const auto is_it = [&](const secrets::Store::Entry& entry) { return entry.name == name; };
-    // What is wrong with a store that cannot be read is said when it is wanted.
+    // If the store can't be read, the secret's lookup reports that when ssh needs it.
     if (stored.ok() && std::none_of(stored->begin(), stored->end(), is_it)) return nullptr;
     return [root, name] { return secrets::Store(root).Get(name); };
   };
@@ -87,7 +87,8 @@ Result<std::unique_ptr<SshMachine>> SshMachine::Reach(Context& context, const Ho
 
 void SshMachine::Open() { (void)ssh_host_->Open().ok(); }
 
-// Where the run is from now on, whatever else cannot be done.
+// Updates the record of a machine that has started a run. Errors do not change that the run goes on
+// there, so they are ignored or reported as a notice.
 void SshMachine::NoteStarted(const run::RunSpec& spec, const run::RunnerStarted& runner,
                              Reporter& reporter) {
   (void)UpdateHost(context_.home, known_.id, [&](HostRecord& host) {
@@ -112,7 +113,8 @@ Handover SshMachine::Start(launch::StartRequest start, Reporter& reporter) {
     reporter.OnProgress("sending the project", done, total);
   };
   start.environment = LoginEnvironment(known_);
-  // Whoever watches gets the first output without another turn.
+  // Whether to ask for the idle watcher after the start. If not, the journal is requested together
+  // with the start, so that a follower gets the first output without another round trip.
   const bool idle_watch = known_.idle_after_us > 0 || known_.idle_watch_given;
   bool unclear = false;
   for (int tries = 1;; ++tries) {
@@ -130,10 +132,10 @@ Handover SshMachine::Start(launch::StartRequest start, Reporter& reporter) {
     }
     if (!idle_watch) ssh_host_->EndStream(ahead.stream);
     if (run::IsUnreadableHere(started.error())) return {std::move(started), unclear};
-    // What the host says itself, that its disk is full, is no lost link.
+    // An Error that the host itself has answered, such as a full disk, is no lost link.
     const bool refused = started.error().answered;
     const bool lost = started.error().kind == ErrorKind::kUnavailable && !refused;
-    // One try that may have got through is enough: a later refusal does not undo it.
+    // One try may have reached the host; a later refusal does not undo that.
     const bool garbled = started.error().kind == ErrorKind::kCorrupt;
     unclear = unclear || ((lost || garbled) && !refused && link().sent);
     if (!lost || !link().heard || tries == kStartTries) {
@@ -151,8 +153,8 @@ Handover SshMachine::Start(launch::StartRequest start, Reporter& reporter) {
 }
 
 Result<json::Object> SshMachine::Probe() {
-  // An ssh of its own brings the variables which the user's configuration sends along; they become
-  // part of the login that is remembered.
+  // A new ssh connection brings the environment variables that the user's ssh configuration sends.
+  // They become part of the login environment that is remembered.
   ssh_.ShareNoMore();
   ssh_host_->Close();
   TENON_TRY(json::Object facts, services().Probe());
@@ -164,7 +166,7 @@ Result<json::Object> SshMachine::Probe() {
     host.boot_id = json::GetString(facts, "boot_id");
     host.last_heard_us = now_us;
   });
-  // While it is being attached there is no record yet.
+  // A machine that is being attached has no record yet.
   if (!remembered.ok() && remembered.error().kind != ErrorKind::kNotFound) {
     return std::move(remembered).error();
   }

@@ -19,37 +19,37 @@
 
 namespace tenon::engine {
 
-// What may be told to ssh when it asks: the host's secrets from the store, and the user.
+// The answers to ssh's questions: the host's secrets from the store, and what the user types.
 transport::SshSecrets SecretsFor(Context& context, const HostRecord& host);
 
-// A machine over SSH: what is remembered of it, and an agent there that carries out what is asked
-// (transport/ssh_host.h). A lost link is connected anew by the next call.
+// A machine over SSH: its record, and an agent on it that carries out requests
+// (transport/ssh_host.h). After a lost link the next call connects again.
 class SshMachine : public Machine {
  public:
-  // Reaches a machine whose key is pinned (kDenied when it is not). One that was reached before is
-  // not contacted yet: the first call does that. One that was not gets a runner and is asked what
-  // it offers (Probe()), and the answers are remembered if the host is recorded. `context` must
+  // Returns a machine whose key is pinned; fails with kDenied when it is not. A machine that was
+  // reached before is not contacted until its first call. A new one gets a runner and is asked what
+  // it offers (Probe()); if the host has a record, the answers are remembered. `context` must
   // outlive the machine.
   static Result<std::unique_ptr<SshMachine>> Reach(Context& context, const HostRecord& host,
                                                    transport::SshSecrets secrets);
 
   void Open() override;
-  // The host's last known tree says what need not be sent. Asks for the idle watch, too.
+  // Sends only what the host's last known tree lacks. Also asks for the idle watcher.
   Handover Start(launch::StartRequest request, Reporter& reporter) override;
   MachineRuns& runs() override { return runs_; }
   MachineFiles& files() override { return files_; }
   MachineDoor& door() override { return *door_; }
-  // With an ssh of its own, as the user would log in.
+  // Uses a new ssh connection, as a login of the user would.
   Result<json::Object> Probe() override;
   bool MayHave(const std::string&) const override { return true; }
 
-  // Ends the conversation and the connection that is shared with others.
+  // Ends the session with the agent and the connection that other commands share.
   void Disconnect();
 
  private:
   SshMachine(Context& context, const HostRecord& host, transport::SshTarget target,
              transport::SshSecrets secrets);
-  // What its folder there and its kind of processor are is known by now.
+  // To be called when the machine's folder and its kind of processor are known.
   void MakeLaunch();
   void NoteStarted(const run::RunSpec& spec, const run::RunnerStarted& runner, Reporter& reporter);
 

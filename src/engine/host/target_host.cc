@@ -19,7 +19,7 @@ bool IsSamePlace(const HostRecord& a, const HostRecord& b) {
   return a.user == b.user && a.asked_root == b.asked_root;
 }
 
-// What was learned, with what the file says now.
+// The remembered record with what the target's file says now.
 HostRecord Merged(HostRecord known, const HostRecord& file, const IsTarget& is_target) {
   known.target = file.target;
   known.project_root = file.project_root;
@@ -29,7 +29,7 @@ HostRecord Merged(HostRecord known, const HostRecord& file, const IsTarget& is_t
   known.idle_after_us = file.idle_after_us;
   known.idle_command = file.idle_command;
   NoteUser(&known);
-  // Of projects that come and go only those that are there.
+  // A list that grows long keeps only targets that still exist.
   if (known.users.size() > kManyUsers) {
     std::erase_if(known.users, [&](const std::pair<std::string, std::string>& user) {
       return !is_target(user.first, user.second);

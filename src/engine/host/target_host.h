@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From what a target's file says of its machine to what is remembered of that machine. Nothing is
-// printed and nobody is asked, so that any program can submit to another machine.
+// printed and nobody is asked, so any program can submit to another machine.
 #ifndef TENON_ENGINE_HOST_TARGET_HOST_H_
 #define TENON_ENGINE_HOST_TARGET_HOST_H_
 
@@ -15,46 +15,51 @@
 
 namespace tenon::engine {
 
-// The id that leads to the place a file names; `file` has what it says, and the id of its
-// reference. Another account or another tenonDirectory than at attach is another place, whose runs
-// are others, so it has an id of its own; runs of before still lead to where they are.
+// The id of the place that a target's file names. `file` has what the file says, and the id of its
+// `password:` reference. If the account or tenonDirectory differs from that at attach, the place is
+// another one with other runs, so it gets an id of its own; earlier runs still lead to the old
+// place.
 std::string HostIdOfPlace(const run::Home& home, const HostRecord& file);
 
-// Gives `file` that id. A place that is new, of a machine that is known, inherits what is known.
+// Sets file->id to that id. A new place on a known machine inherits what is known (InheritHost).
 Status FindPlace(Context& context, HostRecord* file);
-// What is known of a machine, for another id of it: the agreed key, and secrets of the same user.
+// Records what is known of a machine under another id of it (`file`): the agreed key, and, for the
+// same user, the secrets.
 Status InheritHost(Context& context, HostRecord known, const HostRecord& file);
 
-// Whether a target of that name is still in a project there.
+// Whether the project still has a target of that name.
 using IsTarget = std::function<bool(const std::string& project_root, const std::string& target)>;
-// What is remembered of the machine, brought up to date with its file. Not recorded yet: `file`,
-// whose host_key is empty; nothing is written.
+// Returns what is remembered of the machine, brought up to date with its file; the record is
+// updated too. If there is no record, returns `file`, whose host_key is empty, and writes nothing.
 Result<HostRecord> RememberedHost(Context& context, const HostRecord& file,
                                   const IsTarget& is_target);
 
-// The id for a target that is attached, whose file said `before` until now (nullopt: there was
-// none): of the same machine, where it is the same user and the same host key, as far as that can
-// be asked (`look`); else a new one, and what is known of the old machine stays, for its runs.
+// The id for a target that is being attached. `before`: what its file said until now; nullopt:
+// there was no file. Returns the old id for the same user on the same machine: with `look` the
+// machine's host key decides, if the machine shows it; otherwise the address and port do. Else
+// returns a new id; the record of the old machine stays, for its runs.
 Result<std::string> IdForAttach(Context& context, const std::optional<HostRecord>& before,
                                 const HostRecord& now, bool look);
 
-// Keeps a password that a file has in clear text where ssh's questions are answered from. Nothing
-// to do when it is there already.
+// Stores a password that a file has in clear text where ssh's questions are answered from. Does
+// nothing when the store has it already.
 Status KeepPassword(Context& context, const HostRecord& host, const std::string& password);
 
-// How a machine's key is agreed to.
+// How the user agrees to a machine's key.
 struct KeyAgreement {
-  // "SHA256:…": it must be this one. "" = any; then `ask` decides, empty: nobody is there to.
+  // "SHA256:…": the key must have this fingerprint. "" = any; then `ask` decides. Empty `ask`:
+  // nobody is there to ask.
   std::string expected;
   std::function<bool(const HostKey& key, bool changed)> ask;
 };
-// "SHA256:…" of a fingerprint as a user may write it. kInvalid: it is none.
+// Returns the fingerprint as "SHA256:…". Fails with kInvalid when the text is no fingerprint.
 Result<std::string> NormalFingerprint(const std::string& text);
-// Looks at the machine's key and pins it in `host` if it is agreed to. A key that is pinned already
-// needs no question. kDenied: not agreed to, or nobody to ask; the hint has the fingerprint.
+// Looks at the machine's key and sets host->host_key to it if the user agrees. A key that is pinned
+// already needs no question, unless `expected` is set. Fails with kDenied when the user does not
+// agree or nobody can be asked; the hint then has the fingerprint.
 Status AgreeOnHostKey(Context& context, const KeyAgreement& how, HostRecord* host);
 
-// "203.0.113.7:2222".
+// Returns "203.0.113.7:2222", or the address alone without a port.
 std::string PlaceText(const HostRecord& host);
 
 }  // namespace tenon::engine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine of a kind that the engine has never heard of, for tests: nothing but the interface lets
-// runs go there. Its home is another folder on this disk, from which the journals are copied
-// whenever somebody looks.
+// A machine of a kind that the engine does not know, for tests: it shows that the interface alone
+// is enough to run there. Its home is another folder on this disk. Its feed copies the journals
+// whenever a caller looks.
 #ifndef TENON_ENGINE_HOST_TEST_BOX_H_
 #define TENON_ENGINE_HOST_TEST_BOX_H_
 

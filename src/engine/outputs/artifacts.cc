@@ -31,8 +31,8 @@ std::string_view WithoutDotSlash(std::string_view name) {
 
 constexpr size_t kNamesShown = 20;
 
-// Calls `visit` for every event of a segment. A record that can't be understood costs itself alone,
-// as where the run is folded, which tells of it.
+// Calls `visit` for every event of a segment. Skips a record that can't be decoded; the fold of the
+// run reports it.
 Status ForEachEvent(const std::string& path,
                     const std::function<Status(const journal::Record&, const run::Event&)>& visit) {
   auto reader = journal::Reader::Open(path);
@@ -48,7 +48,8 @@ Status ForEachEvent(const std::string& path,
   }
 }
 
-// The words are a host's or a tool's: whatever they hold, no line of them passes for a record.
+// Words of a host or a tool as log text. The indent keeps a second line from looking like a record
+// of its own.
 std::string Entry(std::string_view words) {
   constexpr size_t kMost = 64u << 10;
   std::string text;
@@ -105,11 +106,11 @@ Status ReadControlLog(Context& context, const journal::RunView& run,
   return {};
 }
 
-// What is to be written. What a project's folder does not get is noted in `done`.
+// Returns the artifacts to write. Adds to `done` those that a project's folder does not get.
 Result<std::vector<std::string>> NamesToWrite(Context& context, const journal::RunView& run,
                                               const DownloadOptions& options, Downloaded* done) {
   const std::vector<std::string> all = ArtifactNames(run);
-  // The fold has dropped all others.
+  // The fold drops names that no runner uses; this checks it again.
   for (const std::string& name : all) {
     TENON_EXPECT_PEER(
         run::IsArtifactName(name),
@@ -118,7 +119,7 @@ Result<std::vector<std::string>> NamesToWrite(Context& context, const journal::R
   std::vector<std::string> names;
   if (!options.only.empty()) {
     const std::string name(WithoutDotSlash(options.only));
-    // Asked for first, so that a wrong name makes no folder.
+    // Looked up before the folder is made, so that a wrong name makes no folder.
     if (std::ranges::find(all, name) == all.end()) {
       TENON_TRY_VOID(ReadArtifact(context, run, name, [](std::string_view) { return Status(); }));
     }
@@ -143,7 +144,7 @@ Result<std::vector<std::string>> NamesToWrite(Context& context, const journal::R
   return names;
 }
 
-// outputs/a and outputs/a/b: no folder can hold both.
+// With files outputs/a and outputs/a/b, the first would have to be a folder, too.
 Status CheckClashes(const journal::RunView& run, const std::vector<std::string>& names) {
   const std::unordered_set<std::string_view> files(names.begin(), names.end());
   for (const std::string_view name : names) {
@@ -163,7 +164,7 @@ Error InTheWay(const std::string& path) {
       .WithHint("give another folder with -d");
 }
 
-// Whether an artifact may come to lie below the open folder.
+// Whether the artifact can be written below the open folder.
 Status CheckPlace(int root, const std::string& name, const DownloadOptions& options) {
   const std::string path = JoinPath(options.folder, name);
   const UniqueFd parent = OpenParentBelow(root, name, /*make=*/false);
@@ -226,7 +227,7 @@ Error NoSuchArtifact(const journal::RunView& run, std::string_view name) {
 Status ReadOutput(Context& context, const std::string& run_id, bool want_stdout, bool want_stderr,
                   const std::function<Status(run::Stream, std::string_view)>& sink) {
   const run::RunFolder folder(context.home, run_id);
-  // The script's output lies in the segment of whoever started it.
+  // The script's output is in the segment of the runner that started the script, so all are read.
   for (const std::string& name : journal::FarSegments(folder)) {
     TENON_TRY_VOID(
         ForEachEvent(folder.segment(name), [&](const journal::Record&, const run::Event& event) {
@@ -274,7 +275,7 @@ Result<Downloaded> DownloadArtifacts(Context& context, const journal::RunView& r
     TENON_TRY(const UniqueFd root, OpenFile(options.folder, O_RDONLY | O_DIRECTORY));
     for (const std::string& name : names) TENON_TRY_VOID(CheckPlace(root.get(), name, options));
   }
-  // After this nothing is known to be in the way.
+  // After this nothing is known to prevent the writing.
   TENON_TRY_VOID(MakeDirs(options.folder));
   TENON_TRY(const UniqueFd root, OpenFile(options.folder, O_RDONLY | O_DIRECTORY));
   for (const std::string& name : names) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run has left: its logs and outputs under the names the Workbench gave them.
+// What a run has left: its logs and outputs, under the names that the Workbench gave them.
 #ifndef TENON_ENGINE_OUTPUTS_ARTIFACTS_H_
 #define TENON_ENGINE_OUTPUTS_ARTIFACTS_H_
 
@@ -14,11 +14,11 @@
 
 namespace tenon::engine {
 
-// Every artifact's name: control_log, control_log.txt, driver_log, driver_log.txt, pid.txt,
+// The names of all artifacts: control_log, control_log.txt, driver_log, driver_log.txt, pid.txt,
 // outputs/…
 std::vector<std::string> ArtifactNames(const journal::RunView& run);
 
-// kNotFound for an artifact that the run has not, with what it has.
+// The kNotFound Error for an artifact that the run does not have; its hint names those it has.
 Error NoSuchArtifact(const journal::RunView& run, std::string_view name);
 
 // The bytes of one artifact, in pieces. kNotFound with what there is.
@@ -32,24 +32,23 @@ struct DownloadOptions {
   std::string folder = {};  // made if needed
   std::string only = {};    // one artifact; "" = all
   bool overwrite = false;
-  // The folder holds a project: it gets nothing but what goes below its outputs/, and of that no
-  // file or folder whose name begins with a dot, unless it is asked for by name or with
-  // `dot_files`.
+  // The folder holds a project. Then only artifacts below outputs/ are written, and no file or
+  // folder whose name begins with a dot, unless it is asked for by name or with `dot_files`.
   bool holds_project = false;
   bool dot_files = false;
 };
 struct Downloaded {
   std::vector<std::string> written;    // paths
-  std::vector<std::string> logs_left;  // names that a project's folder does not get
+  std::vector<std::string> logs_left;  // not written, because the folder holds a project
   std::vector<std::string> dots_left;
 };
-// Writes artifacts below the folder under their names, through no symlink that lies there. One that
-// is there already is kInvalid naming it unless `overwrite`; then nothing has been written.
-// kCorrupt: two of the names cannot both be files.
+// Writes artifacts below the folder under their names; follows no symlink in the folder. Fails with
+// kInvalid, naming it, when an artifact exists already, unless `overwrite`; then nothing has been
+// written. Fails with kCorrupt when two of the names cannot both be files.
 Result<Downloaded> DownloadArtifacts(Context& context, const journal::RunView& run,
                                      const DownloadOptions& options);
 
-// The script's exact (masked) bytes, from the journal. `streams`: which of the two.
+// The exact bytes that the script printed (masked), from the journal.
 Status ReadOutput(Context& context, const std::string& run_id, bool want_stdout, bool want_stderr,
                   const std::function<Status(run::Stream, std::string_view)>& sink);
 

@@ -22,7 +22,7 @@ constexpr std::string_view kSuffix = ".json";
 
 std::string Root(const Context& context) { return JoinPath(context.home.root(), "assets"); }
 
-// Ids come from files of users; those that can be no folder's name are hashed.
+// Ids come from users' files. An id that can't be a folder's name is hashed.
 std::string ProjectFolderName(std::string_view id) {
   const bool plain =
       !id.empty() && id.size() <= 100 &&
@@ -45,7 +45,7 @@ int64_t ToVersion(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && version > 0 ? version : 0;
 }
 
-// A folder that is not there is empty.
+// A folder that does not exist is empty.
 Result<std::vector<std::string>> NamesIn(const std::string& folder) {
   auto names = ListDir(folder);
   if (!names.ok()) {
@@ -90,7 +90,7 @@ std::string Plain(std::string path) {
 
 bool IsLog(std::string_view path) { return !path.starts_with("outputs/") && path != "outputs"; }
 
-// A log is no object yet.
+// Puts a log into the store: until now it is no object, only records.
 Status KeepLog(Context& context, const journal::RunView& run, Asset* asset) {
   const std::string temporary = JoinPath(context.home.root(), "promote-" + RandomHex(8));
   auto status = [&]() -> Status {
@@ -110,7 +110,7 @@ Status KeepLog(Context& context, const journal::RunView& run, Asset* asset) {
   return status;
 }
 
-// The file or folder of the run's outputs, marked as used now.
+// Keeps the file or folder of the run's outputs: its objects are marked as used now.
 Status KeepOutput(Context& context, const journal::RunView& run, Asset* asset) {
   const auto root = Hash::FromHex(run.outputs_tree);
   if (!root) return NoSuchArtifact(run, asset->artifact);
@@ -224,7 +224,7 @@ Result<AssetLink> ParseLink(std::string_view text) {
     const json::Object& object = value->as_object();
     link.name = json::DecodeBytes(json::GetString(object, "name"));
     link.version = json::GetString(object, "version");
-    if (link.version.empty()) {  // a number is meant as well as a text
+    if (link.version.empty()) {  // a number is accepted, too
       const int64_t number = json::GetInt(object, "version");
       if (number > 0) link.version = std::to_string(number);
     }
@@ -271,7 +271,8 @@ Result<Asset> Promote(Context& context, const journal::RunView& run, const std::
   } else {
     TENON_TRY_VOID(KeepOutput(context, run, &asset));
   }
-  // After this the contents are in the store and marked as used now; only the record is missing.
+  // After this the contents are in the store and marked as used now. Only the asset's record is
+  // missing.
   const std::string folder = NameFolder(context, asset.project_id, asset.name);
   TENON_TRY_VOID(MakeDirs(folder, 0700));
   TENON_TRY(auto lock, FileLock::Take(JoinPath(folder, ".lock"), /*wait=*/true));

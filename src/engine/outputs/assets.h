@@ -36,42 +36,45 @@ struct Asset {
   static Result<Asset> FromJson(const json::Object& object);
 };
 
-// What a link file says. One line, as the Workbench wrote it, no line end.
+// The contents of a link file: one line, as the Workbench wrote it, without a line end.
 struct AssetLink {
   std::string name;
   std::string version;
 };
 std::string LinkText(const AssetLink& link);
-// kInvalid when it is no link file.
+// Fails with kInvalid when the text is no link file.
 Result<AssetLink> ParseLink(std::string_view text);
 
-// kInvalid when this cannot be the name of an asset, and so of a file.
+// Fails with kInvalid when this can't be the name of an asset, which is also the name of a file.
 Status CheckAssetName(std::string_view name);
 
-// Makes an asset of an artifact: a file or a folder of the run's outputs, or one of its logs. A
-// leading "./" and back-slashes are accepted. The version is one more than the last of that name in
-// the run's project, and more than `at_least`. kNotFound with what there is.
+// Makes an asset of an artifact: a file or a folder of the run's outputs, or one of its logs.
+// Accepts a leading "./" and backslashes. The version is one more than `at_least` or than the last
+// version of that name in the run's project, whichever is larger. Fails with kInvalid while the run
+// goes on, and with kNotFound, naming what there is, when the run has no such artifact.
 Result<Asset> Promote(Context& context, const journal::RunView& run, const std::string& artifact,
                       const std::string& name, int64_t at_least);
 
-// All assets, by project, name and version; `project_id` empty: of every project. One that cannot
-// be read goes to `unreadable`; without it, it is the Error: better to stop than to collect its
-// contents.
+// All assets, by project, name and version; empty `project_id`: of every project. The Error of an
+// asset that can't be read is added to `unreadable`. If `unreadable` is null, the call fails with
+// that Error, so that a collection does not remove the asset's contents.
 Result<std::vector<Asset>> ListAssets(Context& context, const std::string& project_id,
                                       std::vector<Error>* unreadable = nullptr);
 
-// The asset a link names: of this project, else the only one of another project. kNotFound says
-// where assets come from; kInvalid when several projects have one.
+// The asset that a link names: that of this project, else the only one of another project. Fails
+// with kNotFound, saying where assets come from, and with kInvalid when several other projects have
+// one.
 Result<Asset> FindAsset(Context& context, const std::string& project_id, const AssetLink& link);
 
-// Writes the contents as <folder>/<name>, a file or a folder, and the link beside it as
-// <folder>/<link_name>. What is there with other contents is kInvalid naming it unless `overwrite`;
-// then nothing has been written. Returns the paths written, links last.
+// Writes the contents as <folder>/<name>, a file or a folder, and beside it the link as
+// <folder>/<link_name>. Fails with kInvalid, naming it, when the contents' place has something
+// else, unless `overwrite`; then nothing has been written. A link file with other contents is
+// replaced in any case. Returns the paths that were written, the link last.
 Result<std::vector<std::string>> DownloadAsset(Context& context, const Asset& asset,
                                                const std::string& folder,
                                                const std::string& link_name, bool overwrite);
 
-// Forgets an asset; its contents go with the next collection if nothing else has them.
+// Forgets an asset. The next collection removes its contents if nothing else has them.
 Status DeleteAsset(Context& context, const Asset& asset);
 
 }  // namespace tenon::engine

@@ -18,7 +18,7 @@
 namespace tenon::engine {
 namespace {
 
-// What the maker of an archive carries around.
+// The state while an archive is made.
 struct Maker {
   Context& context;
   const journal::RunView& run;
@@ -34,8 +34,8 @@ struct Maker {
     return zip.AddFile(name, Masker(secrets).Mask(text));
   }
 
-  // One entry from something that hands out pieces. Trouble with the source is a problem and leaves
-  // the entry as far as it came; trouble with the archive is an Error.
+  // Adds one entry from a source that hands out pieces. If the source fails, the entry stays as far
+  // as it came, and a problem is noted. If the archive fails, that is an Error.
   Status AddStream(
       const std::string& name, uint32_t mode, uint64_t size_hint,
       const std::function<Status(const std::function<Status(std::string_view)>&)>& read) {

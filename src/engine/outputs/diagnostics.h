@@ -16,7 +16,7 @@ namespace tenon::engine {
 struct Diagnostics {
   uint64_t files = 0;
   uint64_t bytes = 0;                 // of the archive
-  std::vector<std::string> problems;  // what could not be read; also in the archive
+  std::vector<std::string> problems;  // what could not be read; also in problems.txt
 };
 
 // Writes an archive with all that somebody else needs to understand a run:
@@ -34,7 +34,7 @@ struct Diagnostics {
 Result<Diagnostics> WriteDiagnostics(Context& context, const journal::RunView& run,
                                      const json::Object& record, const std::string& path);
 
-// Whether a variable of this name holds something nobody else should see.
+// Whether a variable of this name holds something that nobody else should see.
 bool SoundsSecret(std::string_view variable);
 
 }  // namespace tenon::engine

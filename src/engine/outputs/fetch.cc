@@ -20,10 +20,11 @@
 namespace tenon::engine {
 namespace {
 
-// Of one request: its head has a limit.
+// Objects of one request; the head of a frame has a size limit.
 constexpr size_t kAskedAtOnce = 10'000;
 constexpr size_t kMaxMark = 64 << 10;
-// That the nodes of one tree may name; the machine need not have them to name them.
+// Objects that the nodes of one tree may name. A machine can name objects that it does not have, so
+// this needs a limit.
 constexpr size_t kMaxNamed = 1'000'000;
 constexpr int64_t kSilenceUs = 120'000'000;
 
@@ -31,20 +32,21 @@ std::string Mark(const Context& context, const std::string& run_id) {
   return JoinPath(run::RunFolder(context.home, run_id).path(), "fetched");
 }
 
-// 0: there is none.
+// The length of our copy of a segment; 0 when there is none.
 int64_t LengthOfCopy(const run::RunFolder& folder, std::string_view segment) {
   struct stat st {};
   return ::stat(folder.segment(segment).c_str(), &st) == 0 ? st.st_size : 0;
 }
 
-// One request and its stream.
+// Sends one request and takes in its stream.
 Result<uint64_t> FetchSome(Machine& far, snapshot::ObjectReceiver& receiver,
                            std::span<const WantedObject> wanted,
                            const std::function<void(uint64_t)>& on_bytes) {
   json::Array wants;
   for (const WantedObject& one : wanted) {
     one.node ? receiver.AskForNode(one.hash) : receiver.Ask(one.hash, one.size);
-    // More than there is to come: the rest of something else.
+    // A longer partial file belongs to something else, so the object is requested from its
+    // beginning.
     const uint64_t there = receiver.PartialBytes(one.hash);
     wants.push_back(json::Object{
         {"hash", one.hash.Hex()}, {"size", one.size}, {"offset", there <= one.size ? there : 0}});
@@ -69,14 +71,15 @@ Result<uint64_t> FetchSome(Machine& far, snapshot::ObjectReceiver& receiver,
     on_bytes(bytes);
     auto taken = receiver.Take(frame.head, frame.body);
     if (taken.ok()) continue;
-    // Whatever else is on its way is not waited for. What came before stays.
+    // Does not wait for what is still on its way. Objects that came before stay.
     link.Close();
     (void)receiver.Flush().ok();
     return std::move(taken).error();
   }
 }
 
-// What the journal says: through the index, which has to take it in anyway, if that can be had.
+// What the journal says. Uses the index if it can be opened, because it has to take the journal in
+// anyway.
 Result<journal::RunView> ReadRun(Context& context, const std::string& run_id) {
   const std::string folder = run::RunFolder(context.home, run_id).path();
   const auto store = context.History();
@@ -118,9 +121,9 @@ Result<uint64_t> FetchTree(Context& context, Machine& far, const std::string& ro
   uint64_t bytes = 0;
   TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
   std::vector<WantedObject> level = {{*top, 0, /*node=*/true}};
-  // Each is asked for once, however often a tree has it.
+  // Each object is requested once, however often the tree has it.
   std::unordered_set<Hash> nodes = {*top}, files;
-  // Nodes of one level say which are on the next.
+  // The nodes of one level name those of the next level.
   while (!level.empty()) {
     TENON_TRY(const uint64_t came, FetchObjects(context, far, level, what, reporter));
     bytes += came;
@@ -146,7 +149,8 @@ Result<uint64_t> FetchTree(Context& context, Machine& far, const std::string& ro
   return bytes;
 }
 
-// A power cut may leave the mark and take the end of a copy. So the mark says how long they were.
+// A power cut may leave the mark but take the end of a copy. So the mark has the lengths of the
+// copies, and counts only while they are at least that long.
 bool OutputsFetched(const Context& context, const std::string& run_id) {
   const auto mark = ReadFile(Mark(context, run_id), kMaxMark);
   if (!mark.ok()) return false;
@@ -172,7 +176,7 @@ Status FetchOutputs(Context& context, Machine& far, const std::string& run_id, R
   if (!run.outputs_tree.empty()) {
     TENON_TRY_VOID(FetchTree(context, far, run.outputs_tree, "outputs", reporter));
   }
-  // What the machine could not collect is still there alone.
+  // Outputs that the machine could not collect exist only there, so the run is not marked.
   return run.outputs_left ? Status() : MarkFetched(context, run_id);
 }
 

@@ -15,24 +15,26 @@
 
 namespace tenon::engine {
 
-// Brings objects of a far home into our store; those that are here already are not asked for, and
-// a large one that was cut off goes on where it stopped. `what` names the work for OnProgress.
-// Returns how many bytes came. kCorrupt, and the end of the conversation: the machine sends
-// something else than was asked for, or says that it has sent what it has not.
+// Fetches objects of a far home into our store. Objects that the store has are not requested; a
+// large object that was cut off goes on where it stopped. `what` names the work for OnProgress.
+// Returns how many bytes came. Fails with kCorrupt when the machine sends something else than was
+// asked for (the session is then closed), or says that it has sent what has not come.
 Result<uint64_t> FetchObjects(Context& context, Machine& far,
                               const std::vector<WantedObject>& wanted, std::string_view what,
                               Reporter& reporter);
-// A whole tree, by its root (hex).
+// The same for a whole tree, by its root (hex).
 Result<uint64_t> FetchTree(Context& context, Machine& far, const std::string& root,
                            std::string_view what, Reporter& reporter);
 
-// The outputs of a far run that is over: all that its journal (the copy here) names. Done once: a
-// mark in the run's folder says so, unless the machine has outputs that it could not collect.
+// Fetches the outputs of a far run that is over: all that its journal (our copy) names. Then sets a
+// mark in the run's folder, so it is done once; but not while the machine has outputs that it could
+// not collect.
 Status FetchOutputs(Context& context, Machine& far, const std::string& run_id, Reporter& reporter);
 bool OutputsFetched(const Context& context, const std::string& run_id);
-// Sets that mark, also for a run whose outputs are lost.
+// Sets that mark. Also used for a run whose outputs are lost.
 Status MarkFetched(const Context& context, const std::string& run_id);
-// Onto the disk with what is here of the run, before the machine's own is removed.
+// Syncs the copies of the run's segments to disk. To be called before the machine's own files of
+// the run are removed.
 Status SecureFetched(const Context& context, const std::string& run_id);
 
 }  // namespace tenon::engine

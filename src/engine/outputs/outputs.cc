@@ -14,7 +14,7 @@ bool HasOutputsLeft(const Context& context, const journal::RunView& run) {
 }
 
 Status CollectLeftOutputs(Context& context, const std::string& run_id, Reporter& reporter) {
-  // Looking at a run on another machine collects and fetches what it has left there.
+  // For a run on another machine, this look also collects and fetches what the run has left there.
   TENON_TRY_VOID(RefreshRun(context, run_id, Look::kThere, &reporter));
   TENON_TRY(journal::RunView run, GetRun(context, run_id));
   if (!run::IsFinal(run.state)) {

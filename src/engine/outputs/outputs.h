@@ -12,11 +12,11 @@
 
 namespace tenon::engine {
 
-// Whether outputs of a run that is over are not collected, as far as is known here.
+// Whether a run that is over has outputs that are not collected, as far as this home knows.
 bool HasOutputsLeft(const Context& context, const journal::RunView& run);
 
-// Tries again to collect them, on the run's machine, and fetches them from there. Success: all are
-// here, or there was nothing to do. An Error says why not, and where they are kept.
+// Tries again to collect them on the run's machine, and fetches them. Success: this home has all of
+// them, or there was nothing to do. Otherwise the Error says why not, and where they are kept.
 Status CollectLeftOutputs(Context& context, const std::string& run_id, Reporter& reporter);
 
 }  // namespace tenon::engine

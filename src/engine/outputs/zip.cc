@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The format is PKWARE's APPNOTE 6.3, as much of it as archives need that are written front to
+// The format is PKWARE's APPNOTE 6.3, as far as archives need it that are written from front to
 // back: a local header before each entry, whose sums are filled in when the entry has ended, and
 // the directory at the end.
 #include "engine/outputs/zip.h"
@@ -22,7 +22,7 @@ namespace tenon::engine {
 namespace {
 
 constexpr uint32_t kMax32 = 0xffffffffu;
-constexpr uint64_t kLargeHint = 1u << 31;  // from here on the 64-bit form is chosen beforehand
+constexpr uint64_t kLargeHint = 1u << 31;  // from this size hint on an entry gets the 64-bit form
 constexpr uint16_t kDeflated = 8;
 constexpr uint16_t kUtf8Names = 1u << 11;
 constexpr uint16_t kMadeByUnix = (3u << 8) | 45;
@@ -40,7 +40,7 @@ void Put64(std::string* out, uint64_t value) {
 
 uint64_t Cut32(uint64_t value) { return std::min<uint64_t>(value, kMax32); }
 
-// Date and time as DOS had them: from 1980 to 2107, every second second.
+// A time in DOS form: from 1980 to 2107, in steps of two seconds.
 uint32_t DosTime(int64_t time_us) {
   const std::time_t seconds = static_cast<std::time_t>(time_us / 1'000'000);
   std::tm tm{};
@@ -255,7 +255,7 @@ Status ZipWriter::AddFile(std::string_view name, std::string_view bytes, uint32_
 
 Status ZipWriter::AddFolder(std::string_view name, uint32_t mode) {
   TENON_TRY_VOID(Begin(std::string(name) + "/", static_cast<uint32_t>(S_IFDIR) | mode, 0));
-  impl_->entry.attributes |= 0x10;  // a folder, in DOS's words
+  impl_->entry.attributes |= 0x10;  // DOS attribute of a folder
   return End();
 }
 

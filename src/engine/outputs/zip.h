@@ -11,10 +11,10 @@
 
 namespace tenon::engine {
 
-// Writes a .zip file, entry by entry, none of them whole in memory. The file appears under its name
-// when Finish() has succeeded, and replaces an older one in one moment; an object that is destroyed
-// before leaves nothing. Entries are deflated; those beyond 4 GB are in the 64-bit form, which
-// every program of the last 15 years reads.
+// Writes a .zip file entry by entry; no entry is held in memory as a whole. Finish() makes the file
+// appear under its name and atomically replaces an older one. If the object is destroyed before, no
+// file is left. Entries are deflated. Those announced with 2 GB or more are in the 64-bit form,
+// which every program of the last 15 years reads.
 class ZipWriter {
  public:
   // `time_us` becomes the time of all entries.
@@ -23,9 +23,9 @@ class ZipWriter {
   ZipWriter& operator=(ZipWriter&&) noexcept;
   ~ZipWriter();
 
-  // One entry: Begin, any number of Write, End. Names are relative with forward slashes; `mode` has
-  // the permission bits. `size_hint` is what is expected; an entry that outgrows 4 GB unexpected is
-  // kInvalid.
+  // One entry: Begin(), any number of Write(), End(). Names are relative, with forward slashes;
+  // `mode` has the permission bits. `size_hint` is the expected size. An entry that was announced
+  // with less than 2 GB and grows beyond 4 GB makes End() fail with kInvalid.
   Status Begin(std::string_view name, uint32_t mode, uint64_t size_hint);
   Status Write(std::string_view bytes);
   Status End();
@@ -34,7 +34,7 @@ class ZipWriter {
   Status AddFolder(std::string_view name, uint32_t mode = 0755);
   Status AddSymlink(std::string_view name, std::string_view target);
 
-  // How many entries there are so far, folders included.
+  // The number of entries so far, folders included.
   uint64_t entries() const;
   Status Finish();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read back by Python's zipfile, a reader that is not ours.
+// Checks the archives with Python's zipfile, an independent reader.
 #include "engine/outputs/zip.h"
 
 #include <gtest/gtest.h>

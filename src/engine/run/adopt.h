@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of a machine that another client has started: taken over, so that they are known here too.
+// Takes over runs that another client has started on a machine, so that this home knows them too.
 #ifndef TENON_ENGINE_RUN_ADOPT_H_
 #define TENON_ENGINE_RUN_ADOPT_H_
 
@@ -12,28 +12,28 @@
 
 namespace tenon::engine {
 
-// The runs at `far` of which nothing is recorded here, or whose machine was detached since, newest
+// The runs on `far` that this home has not recorded, or whose machine was detached since. Newest
 // first.
 Result<std::vector<run::HostedRun>> RunsToAdopt(Context& context, Machine& far);
 
 struct AdoptRequest {
   std::string run_id;
-  std::string host_id;  // of `far`, as it is kept here
-  // The project here that the run is to belong to; "" = as the run has it. A project without an Id
-  // of its own has another one on every machine.
+  std::string host_id;  // id of `far` in this home
+  // The project in this home that the run shall belong to; "" = as the run's spec has it. A project
+  // without an Id of its own has a different id on every machine.
   std::string project_id;
-  bool listed = false;  // RunsToAdopt() has named it
+  bool listed = false;  // RunsToAdopt() returned it
 };
 enum class Adopted {
-  kNew,    // it is known here from now on, or its machine is again
-  kKnown,  // it was already; nothing was done
+  kNew,    // this home now knows the run, or its machine again
+  kKnown,  // this home knew it already; nothing was done
 };
-// Records the run here (a near segment of ours with its spec), copies its journal, its files and,
-// when it is over, its outputs. May be repeated: what was begun is brought to its end by the next
-// call or by whoever looks at the run next. A run of ours whose machine is no longer known under
-// the id it was sent to: that id leads to `far` again (a record of its own, with the secrets), so
-// that everything that asks for the run's machine finds it. kNotFound: the machine has no such run.
-// kInvalid: another run has that id here.
+// Records the run in this home (a near segment of ours with its spec). Copies its journal, its
+// files and, when it is over, its outputs. May be repeated: the next call, or the next look at the
+// run, completes what was begun. If this home knows the run but has no record of the machine it was
+// sent to, that machine's id gets a new record (with the secrets), which leads to `far`. Fails with
+// kNotFound when the machine has no such run, and with kInvalid when another run has that id in
+// this home.
 Result<Adopted> Adopt(Context& context, Machine& far, const AdoptRequest& request,
                       Reporter& reporter);
 

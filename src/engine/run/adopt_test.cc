@@ -21,7 +21,7 @@ namespace {
 const std::string kHost(32, 'b');
 constexpr const char* kId = "proj_1700000000000";
 
-// A machine whose files are on this disk, with an agent that can follow them.
+// A machine whose files are on this disk, with an agent that can follow them (op "follow").
 class DiskFar : public transport::LocalHost, public transport::FrameLink {
  public:
   transport::FrameLink* frames() override { return this; }
@@ -84,7 +84,7 @@ class AdoptTest : public testing::Test {
     spec.git_diff_object = std::string(64, 'd');
     return spec;
   }
-  // A run that ended over there.
+  // Makes a run that ended on the far machine.
   void RanThere(const run::RunSpec& spec) {
     const run::RunFolder folder(far_.home(), spec.id);
     ASSERT_TRUE(MakeDirs(folder.path()).ok());
@@ -169,7 +169,7 @@ TEST_F(AdoptTest, ANumberBeyondAllBoundsLeavesRoomForOurs) {
 TEST_F(AdoptTest, AnotherRunOfTheSameIdIsNotMixedWithIt) {
   RanThere(Spec(kId, 1));
   ASSERT_TRUE(Take(kId).ok());
-  const run::RunSpec other = Spec(kId, 1);  // of another key
+  const run::RunSpec other = Spec(kId, 1);  // with another key
   ASSERT_TRUE(RemoveTree(run::RunFolder(far_.home(), kId).path()).ok());
   RanThere(other);
   EXPECT_EQ(Take(kId).error().kind, ErrorKind::kInvalid);

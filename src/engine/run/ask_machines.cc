@@ -21,11 +21,11 @@ namespace {
 
 std::atomic<int> threads_left{0};
 
-// What the threads of one call tell. Whoever is last keeps it alive.
+// What the threads of one call report. Shared by them and the caller; the last one frees it.
 struct Told {
   struct OfMachine {
-    std::string host, run;  // one of its runs
-    int64_t heard_us = 0;   // when it gave its last sign of life
+    std::string host, run;  // `run` is one of its runs
+    int64_t heard_us = 0;   // when it last gave a sign of life
     bool done = false;
   };
 
@@ -34,14 +34,14 @@ struct Told {
   // Guarded by `mutex`.
   std::deque<std::function<void(Reporter&)>> calls;
   std::vector<OfMachine> machines;
-  bool abandoned = false;  // nobody listens any more
+  bool abandoned = false;  // the caller has returned
   int asking = 0;          // questions that the user has not answered yet
 
-  // One question at a time.
+  // Held while the user answers a question: one question at a time.
   std::mutex question;
 };
 
-// Keeps what it is told for the caller's thread.
+// Queues its calls for the caller's thread.
 class QueuedReporter : public Reporter {
  public:
   QueuedReporter(Told& told, size_t machine, const Clock& clock)
@@ -62,7 +62,8 @@ class QueuedReporter : public Reporter {
   void OnState(run::State state, const std::string& reason) override {
     Put([state, reason](Reporter& to) { to.OnState(state, reason); });
   }
-  // Of several machines at once nobody could tell which is meant: a sign of life, no more.
+  // With several machines, nobody could tell which link is meant. So this counts as a sign of life
+  // only.
   void OnLink(int64_t silent_us, const std::string&) override {
     if (silent_us == 0) Put(nullptr);
   }
@@ -86,7 +87,7 @@ class QueuedReporter : public Reporter {
   const Clock& clock_;
 };
 
-// What ssh wants to know is asked one by one, and not after the caller has gone on.
+// Asks the user ssh's questions one at a time, and none after the caller has returned.
 auto InTurn(std::shared_ptr<Told> told, const Clock& clock,
             std::function<std::optional<std::string>(const std::string&)> ask) {
   return [told = std::move(told), &clock,
@@ -94,7 +95,7 @@ auto InTurn(std::shared_ptr<Told> told, const Clock& clock,
     const auto count = [&](int change) {
       const std::lock_guard<std::mutex> lock(told->mutex);
       told->asking += change;
-      // While the user thinks no machine is silent.
+      // While the user thinks, no machine counts as silent.
       const int64_t now_us = clock.MonotonicUs();
       for (Told::OfMachine& machine : told->machines) machine.heard_us = now_us;
       told->changed.notify_one();
@@ -126,7 +127,7 @@ void AskOne(Context& context, const RunsOfMachine& machine, size_t index, const 
       reporter.Put(nullptr);
     }
   } catch (const std::exception& problem) {
-    // What one machine sends must not end the program for the others.
+    // Bad data of one machine must not end the program.
     reporter.OnNotice(
         {run::Level::kError, NameOf(context, machine.host) + ": " + problem.what(), ""});
   }
@@ -142,7 +143,7 @@ void TellOfSilent(const Context& context, const std::vector<Told::OfMachine>& ma
   }
 }
 
-// The machines that have given no sign of life for so long; nullopt: some are still waited for.
+// The machines that have been silent for `patience_us`; nullopt: some machine is still waited for.
 std::optional<std::vector<Told::OfMachine>> SilentOnes(const Told& told, int64_t now_us,
                                                        int64_t patience_us) {
   std::vector<Told::OfMachine> silent;

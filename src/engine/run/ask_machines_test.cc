@@ -27,7 +27,7 @@ class Listener : public Reporter {
   std::vector<std::string> notices;
 };
 
-// A home that is not there, so nothing is written anywhere.
+// The home does not exist, so nothing is written anywhere.
 std::unique_ptr<Context> MakeContext() {
   auto context = std::make_unique<Context>(run::Home("/nonexistent/tenon"));
   context->clock = &SystemClock();
@@ -80,7 +80,7 @@ TEST(AskMachinesTest, ASilentMachineIsNamedAndTheOthersAreTold) {
   ASSERT_EQ(listener.notices.size(), 2u);
   EXPECT_TRUE(listener.notices.back().starts_with("the machine silent has not answered for"))
       << listener.notices.back();
-  // What comes later is told to nobody.
+  // What comes after the return is not reported.
   answer.set_value();
   AwaitNobody();
   EXPECT_EQ(listener.notices.size(), 2u);

@@ -20,11 +20,12 @@
 namespace tenon::engine {
 namespace {
 
-// A counter beyond this is damage.
+// A counter above kLargestNumber is damaged. A wanted number may be less than kLargestGap above the
+// last one.
 constexpr int64_t kLargestNumber = 1'000'000'000;
 constexpr int64_t kLargestGap = 1'000'000;
 
-// Without an index: every journal has to be read.
+// For when there is no index: reads the submit record of every run.
 Result<int64_t> LastNumberOnDisk(const Context& context, const std::string& project_id) {
   int64_t last = 0;
   for (const std::string& id : ListDir(context.home.runs()).value_or({})) {
@@ -54,9 +55,9 @@ bool IsLater(const timespec& a, const timespec& b) {
   return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
 }
 
-// Sees to it that the folder's time of change is later than it was, so that it is one that it never
-// had: the kernel's clock may stand still for some milliseconds or be set back, and a file system
-// may know whole seconds only.
+// Makes the folder's modification time later than `before`, a value that the folder never had: the
+// kernel's clock may stand still for some milliseconds or be set back, and a file system may store
+// whole seconds only.
 void MoveTime(const std::string& folder, const timespec& before) {
   for (const int coarse_seconds : {0, 1, 2}) {
     struct stat info;
@@ -69,7 +70,7 @@ void MoveTime(const std::string& folder, const timespec& before) {
   }
 }
 
-// The counter of a project, in numbers/, and its lock.
+// The counter of a project, a file in numbers/, held under its lock.
 class Counter {
  public:
   static Result<Counter> Open(const Context& context, const std::string& project_id) {
@@ -80,7 +81,7 @@ class Counter {
     return Counter(std::move(path), std::move(lock));
   }
 
-  // 0: of a damaged one no more is known than the runs say.
+  // Returns 0 for a damaged counter; the recorded runs then decide.
   int64_t Read() const {
     const std::string text = ReadFile(path_, 64).value_or("");
     const int64_t number = std::strtoll(text.c_str(), nullptr, 10);
@@ -88,10 +89,10 @@ class Counter {
   }
   Status Write(int64_t number) const {
     TENON_TRY(const auto fd, OpenRegular(path_, O_WRONLY));
-    // In one write: who dies here leaves the old number or the new one.
+    // One write: if the process dies here, the file has the old number or the new one.
     const std::string line = std::to_string(number) + "\n";
     TENON_TRY_VOID(WriteAllAt(fd.get(), line, 0));
-    // What is left of a damaged one, however long it is.
+    // Cuts off what is left of a longer, damaged line.
     if (::ftruncate(fd.get(), static_cast<off_t>(line.size())) != 0) {
       return FromErrno("writing " + path_, errno);
     }
@@ -109,7 +110,7 @@ class Counter {
   FileLock lock_;
 };
 
-// False: there is one of that name.
+// Returns false when the folder exists already.
 Result<bool> TryClaim(const Context& context, const std::string& run_id, ClaimedFolder* claimed) {
   const std::string runs = context.home.runs();
   const std::string path = run::RunFolder(context.home, run_id).path();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What two runs must never share: a number within a project, and a folder.
+// Two runs must never share a number within a project, or a folder. Both are claimed here.
 #ifndef TENON_ENGINE_RUN_CLAIM_H_
 #define TENON_ENGINE_RUN_CLAIM_H_
 
@@ -12,28 +12,30 @@
 
 namespace tenon::engine {
 
-// 1, 2, 3 … within the project. The counter in numbers/ is not waited for, so a power cut may set
-// it back; the larger of it and of the numbers of all recorded runs wins. `wanted` (0: none) is
-// given instead if no run has it, and if it leaves room for others.
+// Takes the project's next number: 1, 2, 3 … The counter in numbers/ is not synced to disk, so a
+// power cut may set it back. The next number is therefore one more than the larger of the counter
+// and the highest recorded number. `wanted` (0: none) is taken instead if no run has it and it is
+// not too far above the last one.
 Result<int64_t> TakeRunNumber(Context& context, const std::string& project_id, int64_t wanted = 0);
 
-// Sees to it that this number is not given again, whatever a power cut takes back: for a run whose
-// record is about to go.
+// Makes sure that this number is not given again, even after a power cut. To be called before the
+// run's record is removed.
 Status KeepRunNumber(Context& context, const std::string& project_id, int64_t number);
 
-// A run folder that is ours, and the folder of runs before and after it was made (StampOf()).
+// A run folder that this process has made, with the stamp (StampOf()) of the folder of runs before
+// and after.
 struct ClaimedFolder {
   std::string run_id;
   int64_t before = 0;
   int64_t after = 0;
 };
-// Makes runs/<id>. The folder is the claim: kInvalid when there is one.
+// Makes runs/<id>. Making the folder is the claim. Fails with kInvalid when it exists already.
 Result<ClaimedFolder> ClaimRunFolder(const Context& context, const std::string& run_id);
-// The same with a new id, <project>_<ms>; the ms goes up until the id is free.
+// The same with a new id, <project>_<ms>. Counts the ms up until the id is free.
 Result<ClaimedFolder> ClaimNewRunFolder(const Context& context, const std::string& project);
 
-// Takes the run into the index. Where nothing but this folder has come since the index was up to
-// date, it is still, and nobody has to look.
+// Takes the run into the index. If the index was up to date before this folder was made, it is
+// marked as up to date again, so that the next reader need not check the folders.
 Status IndexClaimed(history::HistoryStore& store, const run::Home& home,
                     const ClaimedFolder& claimed);
 

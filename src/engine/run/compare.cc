@@ -12,7 +12,7 @@
 namespace tenon::engine {
 namespace {
 
-// A file as far as a comparison cares: equal marks are equal files.
+// A file of a comparison. Files with equal marks are equal.
 struct File {
   std::string path;
   std::string mark;
@@ -47,7 +47,7 @@ Result<Hash> RootOf(const journal::RunView& run) {
   return *root;
 }
 
-// Two trees, folder by folder; what both have is not looked into.
+// Compares two trees folder by folder. Folders with equal hashes are not read.
 class TreeComparer {
  public:
   explicit TreeComparer(const snapshot::ObjectStore& objects) : objects_(objects) {}
@@ -61,7 +61,7 @@ class TreeComparer {
   }
 
  private:
-  // nullptr: that side has no such folder.
+  // A null hash: that side has no such folder.
   Status Folders(const Hash* first, const Hash* second, const std::string& path, int depth) {
     if (first && second && *first == *second) return {};
     TENON_EXPECT_PEER(depth <= snapshot::kMaxDepth, "tree nested too deep");
@@ -139,7 +139,7 @@ std::vector<File> OutputsOf(const journal::RunView& run) {
     files.push_back({artifact.path, artifact.hash});
   }
   SortByPath(&files);
-  // A file that was recorded twice counts once, by its first record, as in ReadArtifact().
+  // If a file was recorded twice, its first record counts, as in ReadArtifact().
   const auto same = [](const File& a, const File& b) { return a.path == b.path; };
   files.erase(std::unique(files.begin(), files.end(), same), files.end());
   return files;

@@ -12,24 +12,24 @@
 
 namespace tenon::engine {
 
-// Differences that are named, and folders that are looked into to find them.
+// The most differences that are named, and the most folders that are read to find them.
 inline constexpr size_t kMaxNamed = 200'000;
 
-// Paths in byte order; folders are not named, only what is in them.
+// Paths in byte order. Only files are named, not folders.
 struct FileChanges {
-  std::vector<std::string> added;    // the second has it, the first has not
-  std::vector<std::string> removed;  // the other way round
+  std::vector<std::string> added;    // only the second run has it
+  std::vector<std::string> removed;  // only the first run has it
   std::vector<std::string> changed;  // other contents, mode or kind
-  bool more = false;                 // there are others, too many to name (kMaxNamed)
+  bool more = false;                 // there are more than could be named (kMaxNamed)
   bool empty() const { return added.empty() && removed.empty() && changed.empty() && !more; }
 };
 
 // From the first run's snapshot to the second's. Reads tree nodes only, no contents; equal folders
-// cost nothing. kCorrupt when a run has no snapshot on record.
+// are not read. Fails with kCorrupt when a run has no snapshot on record.
 Result<FileChanges> CompareSnapshots(Context& context, const journal::RunView& first,
                                      const journal::RunView& second);
 
-// The same for what the runs left in outputs/; from their records alone.
+// The same for what the runs left in outputs/, taken from their records alone.
 FileChanges CompareOutputs(const journal::RunView& first, const journal::RunView& second);
 
 }  // namespace tenon::engine

@@ -13,7 +13,7 @@
 namespace tenon::engine {
 namespace {
 
-// Who holds a lock is told by the kernel, which may take it ten milliseconds: not before a runner
+// The kernel may take ten milliseconds to say who holds a lock. So it is asked only when a runner
 // has been silent for a while.
 constexpr int64_t kRunnerEveryUs = 2'000'000;
 
@@ -31,7 +31,7 @@ Result<RunFeed::Heard> DiskFeed::Wait(int64_t timeout_us) {
   if (!waited.ok() && waited.error().kind != ErrorKind::kNotFound) {
     return std::move(waited).error();
   }
-  // A runner that is alive holds its lock. Without one, what is there now is all there will be.
+  // A live runner holds the lock. Without a lock, no more records will come than the file has now.
   const auto locked = context_.host->IsLocked(segment_);
   alive_ = locked.ok() && *locked;
   if (alive_) return waited.ok() && *waited ? Heard::kMore : Heard::kNothing;
@@ -48,8 +48,8 @@ Result<RunFeed::Heard> DiskFeed::CatchUp() {
   return alive_ ? Heard::kMore : Heard::kEnded;
 }
 
-// The runner waits for the disk after it has written the end; we tell it after that. A disk that
-// can't is the runner's to complain of.
+// The runner syncs the end after writing it, and the end is to be reported only once it is on disk.
+// If the disk fails, the runner reports that.
 void DiskFeed::AwaitDisk() {
   if (auto file = OpenFile(segment_, O_RDONLY); file.ok()) (void)DurableFdatasync(file->get());
 }

@@ -10,8 +10,8 @@
 
 namespace tenon::engine {
 
-// The records of a run whose runner writes them straight into our run folder: nothing has to be
-// brought, and whether somebody writes is told by the segment's lock.
+// The records of a run whose runner writes them straight into our run folder. Nothing has to be
+// copied. The lock of the segment says whether a runner still writes.
 class DiskFeed : public RunFeed {
  public:
   // `context` must outlive this object.
@@ -30,11 +30,11 @@ class DiskFeed : public RunFeed {
 
  private:
   Context& context_;
-  std::string segment_;  // the host's
+  std::string segment_;  // the host's segment
   FeedSink sink_;
-  bool alive_ = false;  // when it was last looked, somebody wrote
+  bool alive_ = false;  // at the last look the segment had a writer
   std::optional<Stopped> stopped_;
-  int64_t look_again_us_;  // from when on stopped() asks the kernel once more
+  int64_t look_again_us_;  // when stopped() asks the kernel again
 };
 
 }  // namespace tenon::engine

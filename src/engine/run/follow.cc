@@ -23,13 +23,14 @@ namespace {
 
 constexpr size_t kPiece = 1u << 20;
 constexpr int64_t kWaitUs = 250'000;
-// How long the rest of a run that is over is waited for when another process of ours copies it.
+// How often, and after which pause, to look for the rest of a finished run that another process of
+// ours copies.
 constexpr int kOthersLooks = 100;
 constexpr int64_t kOthersPauseUs = 100'000;
-constexpr int64_t kSliceUs = 100'000;  // after which it is seen that one is to stop
+constexpr int64_t kSliceUs = 100'000;  // how soon a pause notices `stop`
 
-// Passes one record on. An end is only kept: the other segments may have something to say before.
-// One that can't be understood costs itself alone.
+// Reports one record. An end is only kept in `end`, because records of other segments are reported
+// before it. A record that can't be decoded becomes a notice.
 void Report(std::string_view segment, const journal::Record& record, Reporter& reporter,
             std::optional<run::End>* end) {
   const Reporter::From from(reporter, {segment, record.number, record.time_us});
@@ -56,7 +57,7 @@ void Report(std::string_view segment, const journal::Record& record, Reporter& r
     void operator()(const run::Notice& e) { reporter.OnNotice(e); }
     void operator()(const run::Gap& e) { reporter.OnGap(e); }
     void operator()(const run::End& e) {
-      if (!*end) *end = e;  // the first one counts
+      if (!*end) *end = e;  // the first end counts
     }
     void operator()(const run::Submitted&) {}
     void operator()(const run::Artifacts&) {}
@@ -71,7 +72,7 @@ void Report(std::string_view segment, const journal::Record& record, Reporter& r
   std::visit(Visitor{record, reporter, end}, **event);
 }
 
-// One segment, read as it grows.
+// Reads one segment as it grows.
 class Tail {
  public:
   Tail(Context& context, std::string segment, std::string path, journal::Cursor after)
@@ -81,8 +82,8 @@ class Tail {
         decoder_(after),
         offset_(after.offset) {}
 
-  // Reads and reports one piece. False: there is nothing more for now, or no such file yet. `end`
-  // gets the end that is in it, if there is one.
+  // Reads and reports one piece. Returns false when there is nothing more for now, or no file yet.
+  // If the piece has an end, `end` gets it.
   Result<bool> ReadOn(Reporter& reporter, std::optional<run::End>* end) {
     auto bytes = context_.host->ReadFrom(path_, offset_, kPiece);
     if (!bytes.ok() && bytes.error().kind == ErrorKind::kNotFound) return false;
@@ -101,8 +102,8 @@ class Tail {
       Tell(*record, reporter, end);
     }
   }
-  // Records that lie at `before`, reported without reading them from the file. Not those of another
-  // place: ReadOn() comes to them.
+  // Reports records that begin at `before` without reading them from the file. Does nothing if the
+  // tail is at another place; ReadOn() reports the records then.
   Status Take(journal::Cursor before, std::span<const journal::Record> records,
               journal::Cursor after, Reporter& reporter, std::optional<run::End>* end) {
     if (decoder_.cursor() != before || decoder_.pending() > 0) return {};
@@ -113,8 +114,8 @@ class Tail {
     for (const journal::Record& record : records) Tell(record, reporter, end);
     return {};
   }
-  // The file was cut and has, or will have, other records: all are read once more, and those told
-  // of already are passed over.
+  // To be called after the file was cut. The file has, or will have, other records. All are read
+  // again; those that were reported already are skipped.
   void BeginAnew() {
     told_ = std::max(told_, decoder_.cursor().record);
     decoder_ = journal::Decoder();
@@ -126,7 +127,7 @@ class Tail {
     return more.ok() && !more->empty();
   }
   transport::KnownLength Known() const { return {path_, offset_}; }
-  bool seen() const { return seen_; }  // the file is there
+  bool seen() const { return seen_; }  // the file exists
   const std::string& segment() const { return segment_; }
   journal::Cursor cursor() const { return decoder_.cursor(); }
 
@@ -147,7 +148,7 @@ class Tail {
   std::string segment_, path_;
   journal::Decoder decoder_;
   uint64_t offset_;
-  uint64_t told_ = 0;  // records before the file was cut
+  uint64_t told_ = 0;  // highest record number read before the file was cut
   size_t holes_reported_ = 0;
   bool seen_ = false;
 };
@@ -157,27 +158,28 @@ journal::Cursor PlaceOf(const journal::Place& place, std::string_view segment) {
   return found == place.end() ? journal::Cursor{} : found->second;
 }
 
-// Keeps at it while the link to another machine comes and goes: says so, and pauses a little longer
-// each time.
+// Retries while the link to another machine comes and goes: reports the link's state, and pauses
+// twice as long each time.
 class Patience {
  public:
   Patience(const Context& context, Reporter& reporter)
       : context_(context), reporter_(reporter), heard_us_(Now()) {}
 
-  // The link is there; nothing came over it for that long.
+  // The link stands; nothing has come over it for `silent_us`.
   void Heard(int64_t silent_us) {
     if (silent_us >= kSilenceShownUs) {
       told_ = true;
       return reporter_.OnLink(silent_us, "");
     }
-    // A link that stands again but over which nothing has come yet may break at once.
+    // If nothing has come since the link broke, it may break again at once, so the pause stays as
+    // it is.
     if (Now() - silent_us < broken_us_) return;
     heard_us_ = Now();
     if (told_) reporter_.OnLink(0, "");
     told_ = false;
     pause_us_ = kFirstPauseUs;
   }
-  // The link broke: there is a pause before the next try.
+  // The link broke. Begins a pause before the next try.
   void Broken(const Error& error) {
     told_ = true;
     broken_us_ = Now();
@@ -185,9 +187,9 @@ class Patience {
     PauseFor(pause_us_);
     pause_us_ = std::min(pause_us_ * 2, kLongestPauseUs);
   }
-  // True time, whatever clock the context has.
+  // Uses the system clock, even if the context has a test clock: the pauses are real.
   void PauseFor(int64_t us) { until_us_ = SystemClock().MonotonicUs() + us; }
-  // The end of the pause.
+  // When the pause ends.
   int64_t until_us() const { return until_us_; }
 
  private:
@@ -204,7 +206,7 @@ class Patience {
   bool told_ = false;
 };
 
-// Tells once when nothing can come because somebody is stopped, and when that one goes on.
+// Reports once when a stopped process keeps records from coming, and once when it goes on.
 class StopWatch {
  public:
   StopWatch(const std::string& run_id, Reporter& reporter) : run_id_(run_id), reporter_(reporter) {}
@@ -230,8 +232,8 @@ class StopWatch {
 
 }  // namespace
 
-// One run being followed, wherever it is: what is reported is read from our own run folder, which
-// the run's feed fills.
+// Follows one run, wherever it runs. What it reports is read from our own run folder, which the
+// run's feed fills.
 //
 //   reading ◄──► recovering: nobody writes any more, and there is no end
 //      └ the end ──► taking the rest ──► fetching outputs ──► over
@@ -297,8 +299,8 @@ class Following::Follower {
     TENON_TRY(const bool grew, host().ReadOn(reporter_, &end_));
     TENON_TRY(const bool others_grew, ReadOthers());
     if (end_) {
-      // Whoever wrote the end has waited for the other segments to be complete; without any it is
-      // the last of all.
+      // The writer of the end has waited until its other segments were complete. If it has none,
+      // the end is the last record of all.
       if (end_->other_segments == 0) return ConcludeWith(/*whole=*/true);
       phase_ = Phase::kTakingRest;
       return {};
@@ -306,13 +308,13 @@ class Following::Follower {
     if (Stopped()) phase_ = Phase::kOver;
     if (Stopped() || grew || others_grew) return {};
     if (options_.wait || !feed_->CaughtUp()) return Wait(wait_us);
-    // Segments may have come with the last of it.
+    // New segments may have come with the last piece.
     TENON_TRY(const bool more, ReadOthers(/*look=*/true));
     if (!more) phase_ = Phase::kOver;
     return {};
   }
 
-  // Called by the feed later, when all members are there.
+  // The feed calls these later, when all members exist.
   FeedSink Sink() {
     FeedSink sink;
     sink.on_records = [this](std::string_view segment, journal::Cursor before, auto records,
@@ -347,8 +349,8 @@ class Following::Follower {
     return found != tails_.end() ? *found : AddTail(std::string(segment));
   }
 
-  // A piece of each segment but the host's. Which there are is looked up now and then, at once with
-  // `look`, and, when the end is known, until there is nothing more.
+  // Reads a piece of each segment except the host's. Looks for new segments every kWaitUs, at once
+  // with `look`, and, when the end is known, whenever there was nothing to read.
   Result<bool> ReadOthers(bool look = false) {
     bool grew = false;
     for (size_t i = 1; i < tails_.size(); ++i) {
@@ -366,7 +368,7 @@ class Following::Follower {
     return grew || tails_.size() > before;
   }
 
-  // One try. False: the link broke, and the next step tries again.
+  // Tries `act` once. False: the link broke, and the next step tries again.
   Result<bool> Try(const std::function<Status()>& act) {
     auto done = act();
     if (!done.ok() && options_.wait && feed_->MayMend(done.error())) {
@@ -378,7 +380,7 @@ class Following::Follower {
     return true;
   }
 
-  // The end is known; what cannot be had besides does not change it.
+  // The end is known. What can't be fetched any more does not change it.
   Status TakeRest() {
     if (Stopped()) return ConcludeWith(/*whole=*/false);
     bool whole = false;
@@ -414,7 +416,8 @@ class Following::Follower {
       auto done = machine_.runs().FetchOutputs(run_id_, reporter_);
       if (done.ok() || !machine_.link().stands) return done;
       Error error = std::move(done).error();
-      // The link stands: a disk that is full, there or here, does not mend by waiting.
+      // The link stands, so the problem is another one, such as a full disk here or there. Waiting
+      // does not solve that.
       if (error.kind == ErrorKind::kUnavailable) error.kind = ErrorKind::kDenied;
       return error;
     });
@@ -433,7 +436,7 @@ class Following::Follower {
     reporter_.OnEnd(*end_);
   }
 
-  // One who does not want to wait gets what is here.
+  // Ends a follow that does not wait, with the records that this home has.
   void StopAt(const Error& error) {
     reporter_.OnNotice(
         {run::Level::kWarning, error.message + "; this is what was last heard", error.hint});
@@ -455,7 +458,7 @@ class Following::Follower {
     stop_watch_.Look(feed_->stopped());
     idle_ = *heard == RunFeed::Heard::kNothing;
     const bool unknown = *heard == RunFeed::Heard::kUnknown;
-    // A run that waits for its turn has no records yet.
+    // A run that is waiting for its turn has no records yet.
     if (unknown && HandleOf(context_, run_id_).launch.empty()) {
       return NotFound("the host has no run " + run_id_)
           .WithHint("it was never started there, or what the host kept of it was removed");
@@ -488,14 +491,15 @@ class Following::Follower {
       GoesOn(*found);
       return {};
     }
-    // Somebody else, or we before the link broke, may have written the end meanwhile.
+    // The end may have been written meanwhile: by another client, or by this one before the link
+    // broke.
     TENON_TRY_VOID(feed_->CatchUp());
-    // Nothing more: it had ended before `after`.
+    // No more records: the run's end lies before `after`.
     if (!end_ && !host().HasMore()) phase_ = Phase::kOver;
     return {};
   }
 
-  // The launch says so, whatever the feed can see.
+  // The launch says that the run goes on, even if the feed saw no writer.
   void GoesOn(const run::Recovered& found) {
     if (found.waiting != waiting_ && !found.waiting.empty()) {
       reporter_.OnStuck({run::Level::kInfo, "waiting: " + found.waiting, ""});
@@ -517,9 +521,9 @@ class Following::Follower {
   int64_t listed_us_ = INT64_MIN / 2;  // when the run's folder was last looked at for segments
   std::optional<run::End> end_;
   Phase phase_ = Phase::kReading;
-  bool idle_ = false;    // the last step has found nothing to do
-  int looks_ = 0;        // at the rest, which another process copies
-  std::string waiting_;  // for what, as the launch said last
+  bool idle_ = false;    // the last step found nothing to do
+  int looks_ = 0;        // how often the rest was looked for while another process copies it
+  std::string waiting_;  // what the run waits for, as the launch said last
 };
 
 Following::Following(std::unique_ptr<Follower> follower) : follower_(std::move(follower)) {}
@@ -535,7 +539,7 @@ Result<Following> Following::Begin(Context& context, const std::string& run_id,
                                    const FollowOptions& options, Reporter& reporter) {
   TENON_TRY(const auto spec, SubmittedSpec(context, run_id));
   const std::string host = spec ? spec->host : std::string();
-  // Of a run that is over everything is here, also when its machine is long gone.
+  // A run whose outputs were fetched is read from this home, even if its machine is gone.
   auto machine = context.At(OutputsFetched(context, run_id) ? "" : host);
   const bool detached = !machine.ok() && machine.error().kind == ErrorKind::kNotFound;
   if (detached && !options.wait) {

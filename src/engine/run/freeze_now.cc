@@ -18,7 +18,8 @@ namespace {
 constexpr int64_t kKeepUs = int64_t{30} * 24 * 3600 * 1'000'000;
 constexpr size_t kShortestPrefix = 8;
 
-// One empty file for each kept tree, named by its root; its time is the file's.
+// The folder has one empty file for each kept tree. Its name is the tree's root, its time is when
+// the tree was kept.
 std::string MarksFolder(const Context& context) {
   return JoinPath(context.home.root(), "kept-trees");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Freezing a project without running anything, and keeping such a snapshot for a while.
+// Freezes a project without running anything, and keeps such a snapshot for a while.
 #ifndef TENON_ENGINE_RUN_FREEZE_NOW_H_
 #define TENON_ENGINE_RUN_FREEZE_NOW_H_
 
@@ -17,11 +17,11 @@
 namespace tenon::engine {
 
 struct FrozenNow {
-  std::string tree;       // hex root a host would get
+  std::string tree;       // hex root of the tree that a host would get
   std::string kept_tree;  // hex root of the tree kept here; its first 40 digits are a CommitId
   uint64_t files = 0;
   uint64_t bytes = 0;
-  uint64_t files_read = 0;  // not answered by the stat cache
+  uint64_t files_read = 0;  // files that the stat cache could not answer for
   uint64_t bytes_read = 0;
   uint64_t ignored = 0;
   std::vector<std::string> skipped;
@@ -42,17 +42,17 @@ struct FrozenFile {
   std::string hash;    // hex
   std::string target;  // of a symlink
 };
-// Everything in a tree, folders before what is in them.
+// Visits everything in a tree, each folder before its contents.
 Status ListTree(Context& context, const std::string& tree,
                 const std::function<Status(const FrozenFile&)>& visit);
 
-// A snapshot that no run names would be garbage. This keeps one (hex root) for 30 days from now;
-// said again, from then on.
+// Keeps a snapshot (hex root) for 30 days, although no run names it; otherwise it would be garbage.
+// Another call starts the 30 days again.
 Status KeepTree(Context& context, const std::string& tree);
-// The trees that are still kept, sorted. Marks whose time is over are removed unless `dry_run`.
+// The trees that are still kept, sorted. Removes expired marks unless `dry_run`.
 Result<std::vector<std::string>> KeptTrees(Context& context, bool dry_run);
-// The kept tree a user means by the beginning of its hex root (at least 8 digits). kNotFound;
-// kInvalid when several fit.
+// The kept tree whose hex root begins with `prefix` (at least 8 digits, else kInvalid). Fails with
+// kNotFound when there is none, and with kInvalid when several fit.
 Result<std::string> ResolveTree(Context& context, const std::string& prefix);
 
 }  // namespace tenon::engine

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A repository names programs in many places: core.fsmonitor, hooks, filter.*.clean,
-// diff.*.textconv, diff.external, credential helpers, those of submodules; and each version of git
-// has more. Switching them off one by one misses the next one. So git is not shown the
-// configuration at all: it works with a git folder of ours, which has a copy of the index and the
-// repository's own objects, and an empty configuration. The few settings that change how bytes are
-// compared (line ends, object format) are read beforehand, which runs nothing, and handed over.
+// A repository can name programs in many places: core.fsmonitor, hooks, filter.*.clean,
+// diff.*.textconv, diff.external, credential helpers, and those of submodules. Each version of git
+// adds more, so switching them off one by one would miss some. So git never sees the repository's
+// configuration. It works with a git folder that we make, which has an empty configuration, a copy
+// of the index, and access to the repository's objects. The few settings that change how bytes are
+// compared (line ends, object format) are read beforehand, which runs no program, and passed on.
 //
-// The copy of the index keeps what git knows of unchanged files, so that a hundred thousand files
-// are not read again, and can be changed: marks that make git not look are taken off.
+// The copy of the index keeps what git knows of unchanged files, so a hundred thousand files need
+// not be read again. It may also be changed: marks that make git skip files are removed.
 #include "engine/run/git.h"
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ namespace {
 
 // A repository on a hung network mount must not hold up a submit.
 constexpr int64_t kTimeoutUs = 20'000'000;
-constexpr size_t kMaxOutput = 64u << 20;    // of a diff, and of anything else
+constexpr size_t kMaxOutput = 64u << 20;    // of a diff, and of other output
 constexpr size_t kMaxListing = 512u << 20;  // of the tracked files
 constexpr size_t kMaxIndex = 1u << 30;
 constexpr size_t kMaxLine = 64u << 10;
@@ -42,7 +42,7 @@ std::string RealPath(const std::string& path) {
   return ::realpath(path.c_str(), real) != nullptr ? real : path;
 }
 
-// The nearest folder from `folder` up that has a .git; "" = none.
+// The nearest folder, from `folder` upwards, that has a .git; "" = none.
 std::string TopOf(const std::string& folder) {
   for (std::string at = RealPath(folder);;) {
     if (Exists(JoinPath(at, ".git"))) return at;
@@ -56,7 +56,7 @@ std::string Below(const std::string& folder, const std::string& path) {
   return path.starts_with('/') ? path : JoinPath(folder, path);
 }
 
-// A plain file; what else may lie there, a FIFO for instance, is not waited for.
+// Reads a regular file. Fails for everything else, without waiting for a FIFO, for example.
 Result<std::string> ReadPlain(const std::string& path, size_t limit, struct stat* info) {
   TENON_TRY(const UniqueFd fd, OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   if (::fstat(fd.get(), info) != 0) return FromErrno("looking at " + path, errno);
@@ -69,8 +69,8 @@ Result<std::string> ReadPlain(const std::string& path, size_t limit, struct stat
   return bytes;
 }
 
-// PATH without what would find a program of the repository itself: folders in it, and those that
-// are meant from the working directory on.
+// PATH without folders in which the repository could have its own programs: those inside it, and
+// relative ones.
 std::string PathOutside(const std::string& top, const std::string& path) {
   std::string outside;
   for (const std::string& folder : Split(path, ':')) {
@@ -80,7 +80,7 @@ std::string PathOutside(const std::string& top, const std::string& path) {
   return outside.empty() ? "/usr/bin:/bin" : outside;
 }
 
-// A folder that goes away with this.
+// A temporary folder; the destructor removes it.
 class Scratch {
  public:
   static Result<Scratch> Make() {
@@ -102,15 +102,16 @@ class Scratch {
   std::string path_;
 };
 
-// What is read of the configuration.
+// What is read from the configuration.
 struct Settings {
-  std::vector<std::string> arguments;  // -c, NAME=VALUE, of what changes how files are compared
-  std::string object_format;           // "" = SHA-1
+  std::vector<std::string>
+      arguments;              // -c NAME=VALUE for settings that change how files are compared
+  std::string object_format;  // "" = SHA-1
   bool sparse = false;
-  std::set<std::string> filters;  // that would run a program
+  std::set<std::string> filters;  // names of filters that would run a program
 };
 
-// One tracked file, as `ls-files -v -s` tells of it.
+// A tracked file, as `ls-files -v -s` prints it.
 struct Tracked {
   std::string path;
   bool assume_unchanged = false, skip_worktree = false, submodule = false;
@@ -159,7 +160,7 @@ class GitReader {
     return {};
   }
 
-  // Runs git with nothing of our environment but the path, and `variables`.
+  // Runs git with an environment of `variables`, our PATH and a few fixed variables.
   Result<CaptureResult> Run(const Environment& variables, const Arguments& arguments,
                             const std::string& input, size_t limit) {
     const auto env = FindProgram("env", path_), git = FindProgram("git", path_);
@@ -198,7 +199,7 @@ class GitReader {
                        : ForTerminal(words.substr(0, words.find('\n'))));
   }
 
-  // Of the repository as it is; for what reads neither index nor files.
+  // Runs git in the repository's own folder. Only for commands that read neither index nor files.
   Result<CaptureResult> Theirs(const Arguments& arguments, bool with_users_settings) {
     Environment variables = {{"GIT_DIR", git_}};
     for (const char* name : {"HOME", "XDG_CONFIG_HOME"}) {
@@ -208,7 +209,7 @@ class GitReader {
     return Run(variables, arguments, "", kMaxOutput);
   }
 
-  // With the folder that is ours.
+  // Runs git in the folder that we made.
   Result<std::string> Ours(const Scratch& scratch, const Settings& settings,
                            const Arguments& arguments, const std::string& input = "",
                            size_t limit = kMaxOutput) {
@@ -226,7 +227,8 @@ class GitReader {
     return std::move(run.out);
   }
 
-  // .git may be a file that names the folder; a linked worktree has most of it elsewhere.
+  // .git may be a file that names the git folder. A linked worktree has most of its git folder
+  // elsewhere.
   Status FindFolders() {
     git_ = JoinPath(top_, ".git");
     struct stat info;
@@ -243,7 +245,7 @@ class GitReader {
     return {};
   }
 
-  // False: there is no commit yet.
+  // Returns false when there is no commit yet.
   Result<bool> ReadHead(GitState* state) {
     TENON_TRY(const CaptureResult head, Theirs({"rev-parse", "--verify", "-q", "HEAD"}, false));
     TENON_TRY(const CaptureResult branch, Theirs({"symbolic-ref", "-q", "HEAD"}, false));
@@ -268,7 +270,7 @@ class GitReader {
                       "sparsecheckout)|extensions\\.objectformat|filter\\..*\\.(clean|process))$"},
                      true));
     if (run.status.AsShell() > 1) return Failed(run);
-    std::map<std::string, std::string> values;  // the last one of a name counts
+    std::map<std::string, std::string> values;  // the last value of a name counts
     for (const std::string& entry : Split(run.out, '\0')) {
       const size_t line = entry.find('\n');
       if (!entry.empty()) {
@@ -276,7 +278,7 @@ class GitReader {
       }
     }
     Settings settings;
-    // Where it is looked for if nothing is said.
+    // git's default place of the attributes file.
     const std::string users = GetVariable(own_, "HOME");
     const std::string folder =
         GetVariable(own_, "XDG_CONFIG_HOME", users.empty() ? "" : JoinPath(users, ".config"));
@@ -307,11 +309,11 @@ class GitReader {
     struct stat info;
     TENON_TRY(const std::string bytes, ReadPlain(from, kMaxIndex, &info));
     TENON_TRY_VOID(WriteFileAtomically(to, bytes, 0600, Durability::kProcess));
-    // Files that are not older than the index are looked at again, so the copy has its age.
+    // git reads files again that are not older than the index. So the copy gets the index's time.
     const struct timespec times[] = {info.st_atim, info.st_mtim};
     if (::utimensat(AT_FDCWD, to.c_str(), times, 0) != 0)
       return FromErrno("copying " + from, errno);
-    // A split index has its other part in a file of its own.
+    // A split index has its other part in a separate file.
     for (const std::string& name : ListDir(git_).value_or({})) {
       if (!name.starts_with("sharedindex.")) continue;
       if (::symlink(JoinPath(git_, name).c_str(), (scratch / name.c_str()).c_str()) != 0) {
@@ -381,20 +383,20 @@ class GitReader {
     return {};
   }
 
-  // Takes off the marks that keep git from looking at files that are there.
+  // Removes the marks that keep git from looking at existing files.
   Status LookAtEverything(const Scratch& scratch, const Settings& settings,
                           const std::vector<Tracked>& files) {
     std::string assumed, skipped;
     for (const Tracked& file : files) {
       if (file.assume_unchanged) assumed += file.path + '\0';
-      // A sparse checkout lacks files on purpose.
+      // A sparse checkout lacks files on purpose, so marks of missing files stay.
       if (file.skip_worktree && (!settings.sparse || IsThere(file))) skipped += file.path + '\0';
     }
     TENON_TRY_VOID(Mark(scratch, settings, "--no-assume-unchanged", assumed));
     return Mark(scratch, settings, "--no-skip-worktree", skipped);
   }
 
-  // Files whose bytes a program would have to change before they could be compared.
+  // Leaves out files that a program would have to convert before they could be compared.
   Status LeaveOutFiltered(const Scratch& scratch, const Settings& settings,
                           const std::vector<Tracked>& files, GitState* state) {
     if (settings.filters.empty()) return {};
@@ -412,7 +414,7 @@ class GitReader {
       if (!settings.filters.contains(words[i + 2]) || words[i].ends_with(".compute")) continue;
       Tracked file;
       file.path = words[i];
-      if (!IsThere(file)) continue;  // that it was removed can be told
+      if (!IsThere(file)) continue;  // git can tell that it was removed
       filtered += file.path + '\0';
       state->not_compared.push_back(file.path);
     }
@@ -421,9 +423,9 @@ class GitReader {
 
   std::string folder_, top_;
   Environment own_;
-  std::string path_;  // where programs are looked for
+  std::string path_;  // where programs are searched
   int64_t deadline_us_;
-  std::string git_, common_;  // the repository's folder, and where it has what worktrees share
+  std::string git_, common_;  // the git folder, and the part that worktrees share
 };
 
 }  // namespace

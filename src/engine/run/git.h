@@ -7,8 +7,8 @@
 
 namespace tenon::engine {
 
-// In run::RunSpec::git_diff_object: it is not known whether all tracked files are as the commit has
-// them.
+// A value of run::RunSpec::git_diff_object: it is not known whether the tracked files equal the
+// commit.
 inline constexpr const char* kGitUnknown = "unknown";
 
 struct GitState {
@@ -16,22 +16,22 @@ struct GitState {
   std::string branch;  // "" when detached
   std::string diff;    // uncommitted changes of tracked files against HEAD, without .compute files;
                        // may be empty
-  // Tracked files and submodules of which it is not known whether they have changed: those under a
-  // filter (LFS), which would have to be run. Sorted.
+  // Tracked files and submodules that may have changed, but were not compared: checked-out
+  // submodules, and files with a filter (LFS), because git would have to run the filter. Sorted.
   std::vector<std::string> not_compared;
-  std::string problem;  // why commit or diff are not known, for a notice
+  std::string problem;  // why commit or diff is not known, for a notice
 };
 
-// Whether `folder` lies in a git repository: a few look-ups, no program is run.
+// Whether `folder` lies in a git repository. Looks at a few paths and runs no program.
 bool IsInRepository(const std::string& folder);
 
 // The state of the repository that holds `folder`, restricted to that folder. Runs `git` several
-// times, so start it beside other work; all of it takes 20 s at most.
+// times, 20 s at most in all, so callers start it beside other work.
 //
-// No program that the repository's or the user's configuration names is run: no hook, file system
-// monitor, filter, diff driver, pager or helper. Nothing in the repository is written, no lock is
-// taken. A file counts as unchanged only if git finds it so by itself: marks in the index
-// (assume-unchanged, skip-worktree of a file that is there) do not count.
+// Runs no program that the repository's or the user's configuration names: no hook, file system
+// monitor, filter, diff driver, pager or helper. Writes nothing to the repository and takes no lock
+// in it. A file counts as unchanged only if git itself finds it unchanged. Marks in the index
+// (assume-unchanged, or skip-worktree of an existing file) do not count.
 GitState ReadGitState(const std::string& folder);
 
 }  // namespace tenon::engine

@@ -17,10 +17,11 @@ Status HealTree(Context& context, const ProjectFolder& folder, const std::string
   TENON_EXPECT_PEER(root.has_value(), "`" + ForTerminal(tree) + "` is not the hash of a tree");
   TENON_TRY(snapshot::ObjectStore * objects, context.Objects());
   TENON_TRY(auto lost, snapshot::DropDamaged(*objects, context.home.objects(), *root));
-  // A folder that is mended shows what is damaged below it; the same twice is what stays lost.
+  // Healing a folder's node shows what is damaged below it, so it is repeated. If the list stays
+  // the same, the rest can't be healed.
   for (std::vector<std::string> before; !lost.empty() && !folder.root.empty() && lost != before;) {
     snapshot::FreezeOptions options = FreezeOptionsFor(context, folder);
-    options.stat_cache.clear();  // it vouches for what was just taken out
+    options.stat_cache.clear();  // the cache would vouch for the objects just dropped
     TENON_TRY_VOID(snapshot::Freeze(*objects, options));
     before = std::move(lost);
     TENON_TRY(lost, snapshot::DropDamaged(*objects, context.home.objects(), *root));

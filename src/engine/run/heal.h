@@ -10,9 +10,10 @@
 
 namespace tenon::engine {
 
-// Makes the tree (hex root) whole in our store, if it is not: what is damaged is taken out, and
-// what the project's folder still has is read again and put in its place. kCorrupt: the folder has
-// it no more, or there is none (`folder.root` empty); names the files and `run_id`, whose they are.
+// Makes the tree (hex root) whole in our store. Takes damaged objects out, and stores them again
+// from the project's folder as far as it still has them. Does nothing when the tree is whole. Fails
+// with kCorrupt when the folder no longer has the contents, or there is no folder (`folder.root`
+// empty); the message names the files and `run_id`, the run that they belong to.
 Status HealTree(Context& context, const ProjectFolder& folder, const std::string& tree,
                 const std::string& run_id);
 

@@ -22,22 +22,22 @@ namespace tenon::engine {
 namespace {
 
 constexpr size_t kPiece = 1u << 20;
-// Bytes that make no whole record yet. Two records need no more.
+// Limit for bytes that are not a whole record yet. Two records need no more.
 constexpr size_t kMostPending = 2 * (journal::kMaxPayload + journal::kRecordHeaderSize);
-// Taken in before the caller may draw it.
+// Wait() returns after this many bytes, so that the caller can report them.
 constexpr size_t kAtOnce = 8u << 20;
-// What a frame counts for, so that empty ones come to an end too.
+// What a frame counts at least, so that empty frames reach the limit, too.
 constexpr size_t kFrameCost = 1u << 10;
 constexpr int64_t kAnswerUs = 60'000'000;
-// How long it is waited that a runner that has written the end goes, which saves asking again.
+// How long to wait for a runner to exit after it has written the end; saves another request.
 constexpr int64_t kGoingUs = 100'000;
 constexpr int64_t kCopierEveryUs = 2'000'000;
-// Compared before going on after them.
+// How many bytes before the end of a copy the host compares.
 constexpr uint64_t kChecked = 4096;
-// The first time a copy is cut back by this much, then by 16 times more each time.
+// The first cut takes this much from a copy, each further cut 16 times more.
 constexpr uint64_t kFirstCut = 64u << 10;
 
-// A full disk here is not a link that comes back by itself.
+// A full disk on this machine must not look like a link that may come back.
 Error OurDisk(Error error, const std::string& path) {
   error.kind = ErrorKind::kDenied;
   return std::move(error)
@@ -105,7 +105,7 @@ void Mirror::LookAtCopier() {
   if (holder && holder->stopped) stopped_ = Stopped{holder->pid, true, ""};
 }
 
-// Finds where the copy ends; what a killed client left after its last whole record is cut off.
+// Finds the end of the copy. Cuts off what a killed client left after the last whole record.
 Status Mirror::OpenCopy(Copy* copy) {
   copy->fd.Reset();
   copy->decoder = journal::Decoder();
@@ -131,7 +131,8 @@ Status Mirror::OpenCopy(Copy* copy) {
   copy->length = copy->decoder.cursor().offset;
   const bool cut = copy->decoder.pending() > 0;
   DropPending(copy);
-  // Only then: some file systems write a file out when it is closed after a cut to nothing.
+  // Cuts only if needed: after a cut to length 0 some file systems write the file out when it is
+  // closed.
   if (cut && ::ftruncate(copy->fd.get(), static_cast<off_t>(copy->length)) != 0) {
     return FromErrno("cutting " + copy->near_path, errno);
   }
@@ -160,7 +161,7 @@ Result<bool> Mirror::Take(Copy* copy, std::string_view bytes) {
   }
   const bool damaged = !copy->decoder.holes().empty();
   copy->decoder.ForgetHoles();
-  // Damage longer than any record is written as it comes, so that it does not pile up here.
+  // Damage that is longer than any record is written as it comes, so that it does not fill memory.
   const bool piles_up = copy->pending.size() + bytes.size() > kMostPending;
   const uint64_t end = piles_up ? copy->length + copy->pending.size() + bytes.size()
                                 : std::max(copy->decoder.cursor().offset, copy->length);
@@ -180,7 +181,7 @@ Result<bool> Mirror::Take(Copy* copy, std::string_view bytes) {
   return whole > 0;
 }
 
-// A frame may hold millions of records; they are not all looked at together.
+// A frame may hold millions of records; this looks at a piece at a time.
 Result<bool> Mirror::TakeInPieces(Copy* copy, std::string_view bytes) {
   bool grew = false;
   do {
@@ -201,7 +202,8 @@ json::Object Mirror::AheadRequest(const run::Home& far_home, const Ahead& ahead)
   return request;
 }
 
-// A stream that was asked for in the same breath as the start begins with the run.
+// A stream that was requested together with the start begins at the run's beginning, so it fits
+// only if nothing is copied yet.
 bool Mirror::TakeAhead() {
   if (ahead_ == nullptr || ahead_->run_id != run_id_) return false;
   const int64_t stream = std::exchange(*ahead_, Ahead()).stream;
@@ -219,7 +221,7 @@ Status Mirror::BeginFollowing() {
   if (TakeAhead()) return {};
   json::Array files;
   for (Copy& copy : copies_) {
-    // A record that was only half there when the last link broke is asked for again.
+    // A record that was half here when the link broke is requested again.
     DropPending(&copy);
     json::Object file{{"path", json::EncodeBytes(copy.far_path)}, {"offset", copy.length}};
     if (copy.length > 0) {
@@ -251,7 +253,7 @@ Status Mirror::CutBack(Copy* copy) {
   return {};
 }
 
-// A segment that has appeared there.
+// Adds a segment that has appeared on the host.
 Status Mirror::AddTold(const Frame& frame) {
   const std::string name = json::GetString(frame.head, "segment");
   const auto index = static_cast<size_t>(json::GetInt(frame.head, "file"));
@@ -301,7 +303,7 @@ Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
   TENON_TRY(const bool ours, TakeLock());
   waited_ = true;
   if (!ours) {
-    // Another process of ours brings the copies; it is enough to watch them.
+    // Another process of ours copies, so this one only watches the copies.
     (void)TakeAhead();
     std::vector<transport::KnownLength> known;
     AddKnownCopies();
@@ -333,7 +335,7 @@ Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
     if (begin_anew_) {
       EndStream();
       begin_anew_ = false;
-      writer_alive_.reset();  // what was told goes for what was asked before
+      writer_alive_.reset();  // it belonged to the stream that has ended
       return Heard::kMore;
     }
     if (grew) return Heard::kMore;
@@ -342,7 +344,7 @@ Result<Mirror::Heard> Mirror::Wait(int64_t timeout_us) {
     }
     return Heard::kNothing;
   }();
-  // Whatever went wrong, also on our own disk.
+  // After any error, also one of our own disk.
   if (!waited.ok()) EndStream();
   return waited;
 }
@@ -361,7 +363,7 @@ Result<Mirror::Heard> Mirror::CatchUp() {
     return Heard::kMore;
   }
   writer_alive_.reset();
-  // The lock's state is told after the bytes that were there when it was looked at.
+  // The host reports the lock's state after the bytes that existed when it looked at the lock.
   Heard heard = Heard::kNothing;
   while (!writer_alive_) {
     TENON_TRY(heard, Wait(kAnswerUs));
@@ -377,14 +379,15 @@ Result<Mirror::Heard> Mirror::CatchUp() {
 Result<bool> Mirror::TakeRest() {
   TENON_TRY(const bool ours, TakeLock());
   if (!ours) return IsWhole();
-  // A writer that goes is told of after its last bytes.
+  // The host reports that a writer has ended after the writer's last bytes.
   const int64_t deadline = context_.clock->MonotonicUs() + kGoingUs;
   while (stream_ != 0 && writer_alive_ != false) {
     const int64_t left = deadline - context_.clock->MonotonicUs();
     if (left <= 0) break;
     TENON_TRY_VOID(Wait(left));
   }
-  // All that was there when the host was asked is enough, too: the end was written last.
+  // CatchUp() is enough, too: the end was written last, so everything else existed when the host
+  // was asked.
   if (stream_ == 0 || writer_alive_ != false) TENON_TRY_VOID(CatchUp());
   return true;
 }

@@ -22,36 +22,37 @@
 
 namespace tenon::engine {
 
-// The copies of a far run's segments in our own run folder, kept in step with the originals; of
-// which there are, the agent there tells. What
-// is copied is whole records only: a tail that a killed writer left half-written may still be cut
-// off and written anew over there. A copy is therefore always a beginning of the original, and
-// going on where it ends loses nothing and repeats nothing, whoever stopped when. The exception is
-// a power cut over there, which may take an end from the original that was copied already: the host
-// is the truth, so the copy is cut back to where both are the same.
+// Copies of a far run's segments in our own run folder, kept in step with the originals. The agent
+// on the machine says which segments there are. Only whole records are copied: a half-written tail,
+// which a killed writer left, may still be cut off and written anew on the machine. So a copy is
+// always a beginning of the original, and going on at its end loses nothing and repeats nothing,
+// whichever process stopped and when. The exception is a power cut on the machine, which may take
+// back an end that was copied already. The host is the truth, so the copy is then cut back to where
+// both are the same.
 //
-// One process of this home at a time copies (a lock on the copy); others see the copies grow.
+// One process of this home at a time copies (it locks the copy). Other processes see the copies
+// grow.
 class Mirror : public RunFeed {
  public:
   using OnRecords = decltype(FeedSink::on_records);
 
-  // A stream that was asked for with the start of its run, as AheadRequest() does.
+  // A stream that was requested together with the start of its run (AheadRequest()).
   struct Ahead {
     std::string run_id;  // "" = none
     int64_t stream = 0;
   };
-  // Nothing happens yet. `on_records` and `on_cut`: as in FeedSink. `ahead`: the Mirror of that run
-  // takes the stream over and makes it none. Null: none. All that is given must outlive this
-  // object.
+  // Does nothing yet. `on_records` and `on_cut`: as in FeedSink. `ahead`: if it is the stream of
+  // this run, the first request takes it over and clears `ahead`; null: there is none. `context`,
+  // `far`, `ahead` and what the functions use must outlive this object.
   Mirror(Context& context, Machine& far, const std::string& run_id, OnRecords on_records = nullptr,
          std::function<void()> on_cut = nullptr, Ahead* ahead = nullptr);
   ~Mirror() override;
 
-  // kUnavailable: the link is gone; the next call begins anew.
+  // Fails with kUnavailable when the link is gone; the next call begins anew.
   Result<Heard> Wait(int64_t timeout_us) override;
   bool CaughtUp() const override { return waited_ && (writer_alive_.has_value() || !lock_); }
   Result<Heard> CatchUp() override;
-  // Asks the host, while another process of ours copies.
+  // Asks the host when another process of ours copies.
   Result<bool> IsWhole() override;
   Result<bool> TakeRest() override;
   int fd() const override;
@@ -60,7 +61,7 @@ class Mirror : public RunFeed {
   std::optional<Stopped> stopped() override { return stopped_; }
   int64_t SilentUs() const override;
 
-  // The request that follows a run from its beginning, to be sent ahead with its start.
+  // The request that follows a run from its beginning. It is sent together with the start.
   static json::Object AheadRequest(const run::Home& far_home, const Ahead& ahead);
 
  private:
@@ -70,13 +71,13 @@ class Mirror : public RunFeed {
     UniqueFd fd;
     journal::Decoder decoder;
     uint64_t length = 0;  // of the copy
-    std::string pending;  // the beginning of the record after it
+    std::string pending;  // the beginning of the record after `length`
     bool there = false;   // the original exists
     int cuts = 0;         // how often CutBack()
   };
 
   Copy& AddCopy(std::string segment);
-  // Those whose copies are here.
+  // Adds the segments that this home has copies of.
   void AddKnownCopies();
   Status AddTold(const Frame& frame);
   Result<bool> TakeLock();
@@ -90,11 +91,11 @@ class Mirror : public RunFeed {
   bool TakeAhead();
   void EndStream();
   Status CutBack(Copy* copy);
-  // One frame of the stream. True: a copy has grown.
+  // Takes in one frame of the stream. Returns whether a copy has grown.
   Result<bool> TakeFrame(const Frame& frame);
 
   const Copy& hosts() const { return copies_.front(); }
-  // The host has, or had, such a run.
+  // Whether the host has, or had, this run.
   bool Known() const { return hosts().there || hosts().length > 0; }
 
   Context& context_;
@@ -103,10 +104,10 @@ class Mirror : public RunFeed {
   OnRecords on_records_;
   std::function<void()> on_cut_;
   Ahead* ahead_;
-  std::vector<journal::Record> records_;  // of one piece
-  std::deque<Copy> copies_;               // the host's first
+  std::vector<journal::Record> records_;  // of the piece being taken in
+  std::deque<Copy> copies_;               // the host's segment first
   std::optional<FileLock> lock_;
-  int64_t stream_ = 0;  // that is under way; 0: none is
+  int64_t stream_ = 0;  // stream under way; 0: none
   bool waited_ = false;
   bool begin_anew_ = false;  // a copy was cut back
   std::optional<bool> writer_alive_;

@@ -57,11 +57,11 @@ class FakeFar : public transport::LocalHost, public transport::FrameLink {
   std::map<std::string, std::string> files;
   bool locked = true;
   size_t drop_after = SIZE_MAX;  // bytes
-  size_t skip_numbers = 0;       // of segments that it tells of
+  size_t skip_numbers = 0;       // added to the numbers of the segments that it reports
   int ended = 0;                 // streams
 
  protected:
-  // Of several streams a piece of each in turn.
+  // Sends a piece of each stream in turn.
   Result<std::optional<Frame>> Take(int64_t) override {
     if (!queue_.empty()) {
       Frame frame = std::move(queue_.front());
@@ -141,7 +141,7 @@ class FakeFar : public transport::LocalHost, public transport::FrameLink {
     return std::optional<Frame>(Frame{{{"locked", locked}}, ""});
   }
 
-  // As it calls them, whatever that is.
+  // The machine may give segments any name.
   std::vector<std::string> Segments(const std::string& run_folder) const {
     const std::string folder = run_folder + "/";
     std::vector<std::string> names;
@@ -154,7 +154,7 @@ class FakeFar : public transport::LocalHost, public transport::FrameLink {
   }
 
   std::map<int64_t, Stream> streams_;
-  int64_t last_ = 0;  // whose turn it was
+  int64_t last_ = 0;  // the stream that was served last
   std::deque<Frame> queue_;
   std::minstd_rand random_{7};
 };
@@ -213,7 +213,7 @@ TEST_F(MirrorTest, ATornTailIsNotCopiedBecauseItMayBeWrittenAnew) {
   ASSERT_EQ(*mirror.CatchUp(), Mirror::Heard::kEnded);
   const std::string before = Copied();
   EXPECT_LT(before.size(), original_.size() - 7);
-  // Whoever recovers the run cuts the tail off and goes on with other bytes.
+  // The process that recovers the run cuts off the tail and writes other bytes.
   far_.files[far_folder_.host_segment()] = before + original_.substr(before.size());
   ASSERT_EQ(*mirror.CatchUp(), Mirror::Heard::kEnded);
   EXPECT_EQ(Copied(), original_);
@@ -267,7 +267,7 @@ TEST_F(MirrorTest, ASegmentThatAMachineCannotHaveIsRefused) {
     EXPECT_EQ(heard.error().kind, ErrorKind::kCorrupt) << name;
     far_.files.erase(far_folder_.segment(name));
   }
-  // As another file than the next one.
+  // The host announces the segment under a wrong number.
   far_.files[far_folder_.segment("rank-0")] = original_;
   far_.skip_numbers = 1;
   Mirror mirror(context_, machine_, "p_1");
@@ -317,7 +317,7 @@ TEST_F(MirrorTest, AnotherFileUnderTheNameDoesNotGetIntoTheCopy) {
   while (mirror.Wait(0).ok()) {
   }
   ASSERT_LT(Copied().size(), original_.size());
-  // Another home's journal under the same name.
+  // The file is a journal of another home under the same name.
   far_.files[far_folder_.host_segment()] = std::string(original_.size(), 'z');
   (void)mirror.CatchUp();
   EXPECT_TRUE(original_.starts_with(Copied()));
@@ -340,7 +340,7 @@ TEST_F(MirrorTest, AnEndThatTheHostLostInAPowerCutIsTakenOffHereToo) {
     ASSERT_EQ(*mirror.CatchUp(), Mirror::Heard::kEnded);
     ASSERT_EQ(Copied(), original_);
   }
-  // Shorter than the copy, and longer: the next life of its writer has gone on.
+  // First the original is shorter than the copy, then longer: after the cut its writer went on.
   for (const int records : {1, 100}) {
     const std::string path = temp_ / "host.tj";
     ASSERT_EQ(::truncate(path.c_str(), static_cast<off_t>(original_.size()) - 5000), 0);
@@ -364,7 +364,7 @@ TEST_F(MirrorTest, ACopyThatCannotBeWrittenLeavesNoAnswersBehind) {
   for (int i = 0; i < 1000 && !failed; ++i) failed = !mirror.Wait(0).ok();
   EXPECT_TRUE(failed);
   EXPECT_GT(far_.ended, 0) << "what is still to come is nobody's";
-  // Of the stream nothing is taken for the answer to something else.
+  // No frame of the ended stream is taken for the answer to another request.
   ASSERT_TRUE(far_.Send({{"op", "hello"}}, {}).ok());
   const auto answer = far_.Receive(1'000'000);
   ASSERT_TRUE(answer.ok());
@@ -383,7 +383,7 @@ TEST_F(MirrorTest, RunsOfOneMachineAreCopiedOverOneLinkAtOnce) {
     if (step % 50 == 0) far_.drop_after = 1 + random() % 5000;
     Mirror& next = random() % 3 == 0 ? second : first;
     (void)next.Wait(0).ok();
-    // Something else is asked beside them.
+    // Another request goes over the link at the same time.
     ASSERT_TRUE(far_.Send({{"op", "hello"}}, {}).ok());
     const auto answer = far_.Receive(1'000'000);
     ASSERT_TRUE(!answer.ok() || !answer->head.contains("id"));
@@ -405,7 +405,7 @@ TEST_F(MirrorTest, AStreamThatWasAskedForAheadIsTakenOverByItsRunAlone) {
     EXPECT_EQ(ahead.stream, run == std::string("p_1") ? 0 : stream);
     (void)RemoveFile(near_.host_segment()).ok();
   }
-  // What is here already is not brought once more.
+  // A copy that is already complete is not fetched again.
   ASSERT_TRUE(
       WriteFileAtomically(near_.host_segment(), original_, 0600, Durability::kProcess).ok());
   Mirror::Ahead ahead{"p_1", far_.NewStream()};

@@ -14,7 +14,7 @@
 namespace tenon::engine {
 namespace {
 
-// What a home has, of what could have a project in it (run/layout.h).
+// The entries of a home that could hold a project (run/layout.h).
 constexpr std::string_view kOwnFolders[] = {
     "runs",    "objects", "stat-cache", "numbers", "kept-trees", "environments",
     "pins",    "hosts",   "keys",       "ssh",     "incoming",   "complete-trees",
@@ -25,7 +25,7 @@ std::string RealPath(const std::string& path) {
   return ::realpath(path.c_str(), real) != nullptr ? real : path;
 }
 
-// The ignore file of the root that counts, or that would if it were there.
+// The root's ignore file that counts; if there is none, the one to make.
 std::string IgnoreFileOf(const std::string& root) {
   for (const char* name : {".amlignore", ".gitignore"}) {
     if (std::string path = JoinPath(root, name); Exists(path)) return path;
@@ -53,7 +53,7 @@ Status CheckOutsideHome(const Context& context, const std::string& folder) {
   const std::vector<std::string> parts = Split(real.substr(home.size() + 1), '/');
   const bool own =
       std::find(std::begin(kOwnFolders), std::end(kOwnFolders), parts[0]) != std::end(kOwnFolders);
-  const bool work = parts[0] == "runs" && parts.size() > 2 && parts[2] == "work";  // of 0.1.0
+  const bool work = parts[0] == "runs" && parts.size() > 2 && parts[2] == "work";  // as in 0.1.0
   if (!own || work) return {};
   return Invalid(ForTerminal(folder) + " lies in Tenon's own folder " + ForTerminal(home))
       .WithHint("keep the project in a folder of its own");

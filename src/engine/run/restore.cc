@@ -20,8 +20,8 @@ bool IsCompute(const snapshot::Entry& entry) {
   return entry.type == snapshot::EntryType::kFile && entry.path.ends_with(".compute");
 }
 
-// The recorded copy of a .compute file lacks the password, so it differs from the present one
-// always. It counts as changed only if something else differs too.
+// The recorded copy of a .compute file never has the password line, so it always differs from the
+// present file. It counts as changed only if something else differs too.
 Result<std::string> MergedCompute(const snapshot::ObjectStore& objects,
                                   const snapshot::Entry& entry, const RestoreOptions& options,
                                   std::string* present) {
@@ -66,7 +66,7 @@ Result<Restored> RestoreWhole(Context& context, const journal::RunView& run,
             "or give another folder");
   }
 
-  // What can't be read stops it while everything is as it was.
+  // Reads everything first: an object that can't be read stops the restore before anything changes.
   for (const auto* list : {&difference.missing, &difference.changed}) {
     for (const snapshot::Entry& entry : *list) {
       if (entry.type != snapshot::EntryType::kFile || entry.size == 0 || IsCompute(entry)) continue;
@@ -77,14 +77,14 @@ Result<Restored> RestoreWhole(Context& context, const journal::RunView& run,
   Restored restored;
   if (options.present && !difference.changed.empty()) {
     snapshot::FreezeOptions freeze = FreezeOptionsFor(context, *options.present);
-    // What is about to be overwritten is saved, a key file too: it stays in this home.
+    // What will be overwritten is saved, also key files: the snapshot stays in this home.
     freeze.leave_out_keys = false;
     TENON_TRY(const auto frozen, snapshot::Freeze(*objects, freeze));
     restored.saved_tree = frozen.kept_root.Hex();
     TENON_TRY_VOID(KeepTree(context, restored.saved_tree));
   }
-  // After this the present state can be had back; only now is anything written.
-  // In the order of paths: a folder that has become a file is a folder again before its files come.
+  // After this the present state can be restored, so writing may begin. In the order of paths: a
+  // folder that has become a file is made a folder again before its files are written.
   std::vector<const snapshot::Entry*> entries;
   for (const auto* list : {&difference.missing, &difference.changed}) {
     for (const snapshot::Entry& entry : *list) {
@@ -113,13 +113,14 @@ Result<Restored> Restore(Context& context, const journal::RunView& run,
                          const RestoreOptions& options) {
   auto restored = RestoreWhole(context, run, options);
   if (restored.ok()) return restored;
-  // An object that is missing was damaged once, too: whoever noticed took it out.
+  // A missing object was damaged once, too, and was taken out by the process that noticed.
   const ErrorKind kind = restored.error().kind;
   if (kind != ErrorKind::kCorrupt && kind != ErrorKind::kNotFound) return restored;
   const auto root = Hash::FromHex(run.spec.kept_tree);
   const auto objects = context.Objects();
   if (!root || !objects.ok()) return restored;
-  // What is damaged is taken out, so that the next snapshot of a folder that has it puts it again.
+  // Takes damaged objects out, so that the next snapshot of a folder with these contents stores
+  // them again.
   const auto lost = snapshot::DropDamaged(**objects, context.home.objects(), *root);
   if (!lost.ok() || lost->empty()) return restored;
   if (options.present &&

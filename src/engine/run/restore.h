@@ -28,9 +28,9 @@ struct Restored {
   std::string saved_tree;  // hex root of the state before (KeepTree), "" when none was taken
 };
 
-// Brings a run's files back into a folder. Files that are there with other contents stop it before
-// anything is written, unless `force`: kInvalid naming them. Files the run did not have are left
-// alone.
+// Brings a run's files back into a folder. If existing files have other contents, it fails before
+// anything is written (kInvalid, naming them), unless `force`. Files that the run did not have are
+// left alone.
 Result<Restored> Restore(Context& context, const journal::RunView& run,
                          const RestoreOptions& options);
 

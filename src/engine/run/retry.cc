@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMaxClaim = 4096;
 
-// In its place: a lock is on it.
+// Overwrites the file in place, because this process holds a lock on it.
 Status WriteClaim(const std::string& path, const std::string& text) {
   TENON_TRY(const UniqueFd file, OpenRegular(path, O_WRONLY | O_TRUNC));
   TENON_TRY_VOID(WriteAll(file.get(), text));
@@ -31,7 +31,7 @@ bool NeverStarted(const Context& context, const std::string& run_id) {
   return run.ok() && run->end && run->end->never_started;
 }
 
-// As which run the machine itself knows that it was started again; "" = it does not.
+// The id under which the machine knows that another client started the run again; "" = none.
 std::string StartedByAnother(Context& context, const journal::RunView& run) {
   const auto machine = context.At(run.spec.host);
   return machine.ok() ? (*machine)->runs().StartedAgainAs(run.spec.id) : "";
@@ -45,7 +45,8 @@ Result<std::optional<std::string>> RetryAfterRestart(Context& context, const std
   const run::RunFolder folder(context.home, run_id);
   TENON_TRY(const journal::RunView run, journal::FoldRunFolder(folder.path()));
   if (!run.end || !run.end->rebooted || run.spec.retries <= 0) return std::optional<std::string>();
-  // Whoever holds the claim does it; what is in it is the run that was recorded for that.
+  // The holder of the lock starts the run again. The file has the id of the run that was recorded
+  // for that.
   const std::string claim = JoinPath(folder.path(), "retried");
   auto claimed = FileLock::Take(claim, /*wait=*/false);
   if (!claimed.ok()) return std::optional<std::string>();
@@ -75,7 +76,7 @@ Result<std::optional<std::string>> RetryAfterRestart(Context& context, const std
   };
   auto again = Rerun(context, std::move(request), reporter);
   if (!again.ok()) {
-    // One that may have been started is not started once more.
+    // A run that may have started keeps its claim, so that it is not started once more.
     const bool may_go = !recorded.empty() && !NeverStarted(context, recorded) &&
                         IsDirectory(run::RunFolder(context.home, recorded).path());
     if (!may_go) TENON_TRY_VOID(WriteClaim(claim, ""));

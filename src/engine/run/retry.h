@@ -13,11 +13,11 @@
 
 namespace tenon::engine {
 
-// Starts a run again whose machine was restarted, if it was submitted with retries and nobody has
-// done it yet: as a new run with one retry less, from the same snapshot. Done by whoever looks
-// first: among the commands of this client the claim is a file in the run's folder, among clients
-// one on the machine. nullopt: nothing is to be done, or it cannot be
-// (a secret is needed that is not in `secrets`), which the reporter hears.
+// Starts a run again after its machine was restarted, if it was submitted with retries and was not
+// started again yet: as a new run with one retry less, from the same snapshot. Whoever looks first
+// does it. A file in the run's folder is the claim among the commands of this client; a claim on
+// the machine decides among clients. Returns nullopt when there is nothing to do, or when the start
+// failed (for example because `secrets` lacks one); the reporter then hears why.
 Result<std::optional<std::string>> RetryAfterRestart(Context& context, const std::string& run_id,
                                                      const std::vector<Secret>& secrets,
                                                      Reporter& reporter);

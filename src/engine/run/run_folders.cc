@@ -36,7 +36,7 @@ Result<std::vector<std::string>> RunIds(const Context& context) {
 }
 
 std::optional<run::RunSpec> SpecOf(const Context& context, const std::string& run_id) {
-  if (!run::IsValidRunId(run_id)) return std::nullopt;  // a machine's word
+  if (!run::IsValidRunId(run_id)) return std::nullopt;  // the id may come from another machine
   auto text = ReadFile(run::RunFolder(context.home, run_id).spec());
   if (!text.ok()) {
     auto submitted = SubmittedSpec(context, run_id);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be told of run folders here before their journals are read. For those who make room.
+// What is known of run folders in this home before their journals are read. For functions that free
+// disk space.
 #ifndef TENON_ENGINE_RUN_RUN_FOLDERS_H_
 #define TENON_ENGINE_RUN_RUN_FOLDERS_H_
 
@@ -15,23 +16,25 @@
 
 namespace tenon::engine {
 
-// The runs that have a folder here, sorted. No folder of runs: none.
+// The ids of the runs that have a folder in this home, sorted. Empty when there is no folder of
+// runs.
 Result<std::vector<std::string>> RunIds(const Context& context);
 
-// What the run was asked to do, without its journal. nullopt: it has never been started.
+// What the run was asked to do, found without reading its whole journal; nullopt: it was never
+// started, or its spec can't be read.
 std::optional<run::RunSpec> SpecOf(const Context& context, const std::string& run_id);
 
-// Some segment of the run has a writer, so the run, or its submit, is going on.
+// Whether some segment of the run has a writer: the run, or its submit, is going on.
 bool HasWriter(const run::RunFolder& folder);
-// The same of a run that is over, whose runner takes a moment to go: waits that long.
+// The same for a run that is over; gives its runner a moment to end.
 bool WriterStays(const run::RunFolder& folder);
 
-// Removes the working folder of a run that is over, or with `dry_run` only looks. How many bytes
-// go. An Error: something of it can't be removed (files of another user, a file system mounted in
-// it).
+// Removes the working folder of a run that is over; with `dry_run` only looks. Returns how many
+// bytes that frees. Fails when something in it can't be removed (files of another user, a file
+// system mounted in it).
 Result<uint64_t> RemoveWorkOf(const run::RunFolder& folder, bool dry_run);
 
-// Why a folder with the only copy of a run's outputs stays, and what makes it superfluous.
+// Why a folder with the only copy of a run's outputs is kept, and which command makes it removable.
 std::string WhyOutputsStay(const std::string& run_id);
 
 }  // namespace tenon::engine

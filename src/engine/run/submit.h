@@ -24,8 +24,8 @@ struct Secret {
   std::string value;
 };
 
-// How a project folder is frozen: the rules of design § 14, with what only `project` knows handed
-// in.
+// How a project folder is frozen, by the rules of design § 14. The caller hands in what only
+// `project` knows.
 struct ProjectFolder {
   std::string root;
   // Takes the secret out of a .compute file's bytes (project::RedactPassword).
@@ -42,36 +42,37 @@ struct SubmitRequest {
   bool read_all = false;             // read every file, also those that seem not to have changed
 };
 
-// Freezes the project, records the run and gets a runner going. After it returns the run goes on
-// whatever happens to this process. On an Error after the run id was taken the run is recorded as
-// Failed (never started) with the reason. Damage in our store that is noticed here heals from the
-// project; what only the machine of the run can notice ends the run (run::IsDamagedSnapshot), and
-// another Submit() with `read_all` heals that. Returns the run id.
+// Freezes the project, records the run and starts its runner. Returns the run id; from then on the
+// run goes on whatever happens to this process. If a recorded run can't be started, it gets the end
+// Failed (never started) with the reason; if it is not known whether it was started, it stays open.
+// Damage in our store that is noticed during the submit is healed from the project. Damage that
+// only the run's machine can notice ends the run (run::IsDamagedSnapshot); another Submit() with
+// `read_all` heals it.
 Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& reporter);
 
-// Hears a run's id when it is recorded and not started yet; an Error keeps it from that.
+// Called with a run's id when the run is recorded but not started. An Error prevents the start.
 using BeforeStart = std::function<Status(const std::string& run_id)>;
 
 struct RerunRequest {
   std::string run_id;
-  std::optional<std::vector<std::string>> arguments;  // nullopt: the old ones
+  std::optional<std::vector<std::string>> arguments;  // nullopt: those of the first run
   Environment environment;
-  std::vector<Secret> secrets;  // every name the first run had must be here
+  std::vector<Secret> secrets;  // must have every name that the first run had
   std::optional<int64_t> grace_us, timeout_us;
   bool refresh_environment = false;
   bool keep_on_fail = false;
   std::optional<int64_t> retries;
-  bool in_its_place = false;  // after a restart of its machine: once, whichever client does it
-  std::optional<std::string> gpus;  // as run::ContainerSpec has it; nullopt: as before
-  ProjectFolder folder;  // from which damage in our store heals; its root "": there is none
+  bool in_its_place = false;        // after a restart of the machine: only one client may do it
+  std::optional<std::string> gpus;  // as in run::ContainerSpec; nullopt: as before
+  ProjectFolder folder;             // damage in our store is healed from it; its root "": no folder
   BeforeStart before_start;
 };
 
-// The step in a run's journal that says: another machine has it.
+// The step in a run's journal that says that another machine has taken the run over.
 inline constexpr std::string_view kHandOver = "hand-over";
 bool WasHandedOver(const journal::RunView& run);
 
-// Runs a recorded run's snapshot again, as a new run. Returns the new run's id.
+// Runs the snapshot of a recorded run again, as a new run. Returns the new run's id.
 Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& reporter);
 
 }  // namespace tenon::engine

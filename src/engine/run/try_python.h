@@ -15,11 +15,11 @@ struct PythonThere {
   std::string version;  // "3.11.2"
 };
 
-// The Python that scripts get on a machine where nothing is prepared for them, by the runner's
-// rules; it is started, so that the answer is worth something. `location`: pythonLocation of the
-// target, "" = the usual one; `project_root`: what a relative path there goes from. `own`: the
-// environment of scripts where the machine remembers none of a login. kNotFound: there is no such
-// program; kUnavailable: it does not run as a Python.
+// Starts the Python that scripts get on a machine when no environment is prepared for them, found
+// by the runner's rules, and returns what it says of itself. `location`: pythonLocation of the
+// target, "" = the usual Python. `project_root`: base of a relative path in it. `own`: the
+// environment to use when no login environment of the machine is remembered. Fails with kNotFound
+// when there is no such program, and with kUnavailable when it does not run as a Python.
 Result<PythonThere> TryPython(Machine& machine, const std::string& location,
                               const std::string& project_root, const Environment& own);
 

@@ -66,7 +66,7 @@ Result<std::vector<std::string>> WriteTree(Context& context, const std::string& 
                    " these are there with other contents: " + NameEntries(difference.changed))
         .WithHint(option + " replaces them; nothing has been written");
   }
-  // In the order of paths: a folder is there before its files come.
+  // In the order of paths: each folder is made before its files.
   std::vector<const snapshot::Entry*> entries;
   for (const auto* list : {&difference.missing, &difference.changed}) {
     for (const snapshot::Entry& entry : *list) entries.push_back(&entry);

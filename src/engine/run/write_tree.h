@@ -11,12 +11,12 @@
 
 namespace tenon::engine {
 
-// Writes a tree (hex root) into a folder, made if needed. Files that are there with other contents
-// stop it before anything is written, unless `replace`: kInvalid naming them, with `option` as the
-// way out. Files the tree does not have are left alone. The tree is one of outputs, and may come
-// from a machine that is not to be trusted: a symlink in it is kCorrupt, for no runner records one.
-// With `dots_left`, what has a name that begins with a dot, or lies below such, is not written but
-// named there. Returns what was written, by path.
+// Writes a tree (hex root) into a folder and makes the folder if needed. If existing files have
+// other contents, it fails before anything is written (kInvalid, naming them, with `option` as the
+// way out), unless `replace`. Files that the tree does not have are left alone. The tree is one of
+// outputs and may come from a machine that can't be trusted: a symlink in it is kCorrupt, because
+// no runner records one. With `dots_left`, a name that begins with a dot, and what lies below it,
+// is not written but added to that list. Returns the paths that were written.
 Result<std::vector<std::string>> WriteTree(Context& context, const std::string& tree,
                                            const std::string& folder, bool replace,
                                            const std::string& option,

@@ -45,7 +45,7 @@ class HostCleaner {
   }
 
  private:
-  // Those of which everything is here, after fetching what is not.
+  // The runs that this home has whole, after fetching what is missing.
   Result<std::vector<std::string>> SafeToRemove() {
     TENON_TRY(const run::HostedAnswer there, far_.services().Hosted({}));
     std::vector<std::string> safe;
@@ -88,7 +88,7 @@ class HostCleaner {
     return Secured(id);
   }
 
-  // A machine may be attached under several names; each of them leads to its runs.
+  // A machine may be attached under several names; its runs may belong to any of them.
   bool IsReached(const std::string& host_id) const {
     return host_id == far_.known().id || (!host_id.empty() && !IsDetached(context_.home, host_id));
   }
@@ -100,7 +100,8 @@ class HostCleaner {
     return "what is here of it may not be on the disk: " + secured.error().message;
   }
 
-  // Those of our runs that are over, kept ones too; of others' what nobody wanted to keep.
+  // With `only` the containers of those runs, also those that were to be kept; and of other runs
+  // that are over, the containers that were not to be kept.
   Result<run::SweepAnswer> SweepContainers(const run::HostedRequest& request) {
     if (!request.only) return far_.services().Sweep({{}, /*all=*/true, options_.dry_run});
     TENON_TRY(auto ours, far_.services().Sweep({*request.only, /*all=*/false, options_.dry_run}));

@@ -13,9 +13,9 @@
 namespace tenon::engine {
 
 struct CleanHostOptions {
-  int64_t keep_us = 0;        // runs that ended longer ago go
-  bool environments = false;  // environments too
-  bool force = false;         // also runs that nobody here has whole
+  int64_t keep_us = 0;        // runs are removed that ended longer ago
+  bool environments = false;  // also remove environments
+  bool force = false;         // also remove runs that this home has not fetched whole
   bool dry_run = false;
 };
 struct HostCleaned {
@@ -24,10 +24,10 @@ struct HostCleaned {
   run::EnvironmentsAnswer environments;
   std::vector<run::Kept> forced;  // runs that would have stayed without `force`, and why
 };
-// Gives back disk space on another machine. Before a run of this home goes there, its end and its
-// outputs are fetched; where that fails it stays, and so do runs that this home does not know:
-// another client may not have fetched them. What stays is named with the reason. `force` removes
-// them all the same, and names them; a run that goes on is never touched.
+// Frees disk space on another machine. Before a run of this home is removed there, its end and its
+// outputs are fetched; if that fails, the run stays. Runs that this home does not know stay too,
+// because another client may not have fetched them. What stays is named with the reason. `force`
+// removes those runs all the same, and names them. A run that goes on is never touched.
 Result<HostCleaned> CleanHost(Context& context, Machine& far, const CleanHostOptions& options,
                               Reporter& reporter);
 

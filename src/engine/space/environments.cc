@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kCandidatesShown = 5;
 constexpr size_t kShownDigits = 12;
 
-// Passes everything on and keeps what is of interest at the end.
+// Passes everything on and keeps the environment.
 class Listener : public PassingReporter {
  public:
   using PassingReporter::PassingReporter;
@@ -24,13 +24,13 @@ class Listener : public PassingReporter {
     environment = ready;
     PassingReporter::OnEnvironment(ready);
   }
-  // Nothing that a preparation prints is a script's.
+  // Drops output: what a preparation prints is not a script's.
   void OnOutput(run::Stream, std::string_view, int64_t) override {}
 
   std::optional<run::EnvironmentReady> environment;
 };
 
-// As indexes compare names.
+// The name as package indexes compare it.
 std::string ComparedName(std::string_view name) {
   std::string compared;
   for (const char c : ToLower(name)) {
@@ -44,7 +44,7 @@ std::string ComparedName(std::string_view name) {
   return compared;
 }
 
-// Name as compared → the name as written and its versions.
+// By compared name: the name as written, and its versions.
 std::map<std::string, std::pair<std::string, std::string>> ByName(
     const std::vector<run::InstalledPackage>& packages) {
   std::map<std::string, std::vector<const run::InstalledPackage*>> grouped;

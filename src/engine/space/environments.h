@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environments that runs are made with: what there is, making one beforehand, giving space
-// back.
+// The environments that runs are made with: lists them, prepares one beforehand, removes them.
 #ifndef TENON_ENGINE_SPACE_ENVIRONMENTS_H_
 #define TENON_ENGINE_SPACE_ENVIRONMENTS_H_
 
@@ -19,36 +18,36 @@
 
 namespace tenon::engine {
 
-// Newest use first. A home that is not there has none, and is not made by looking.
-// `host`: of that machine (engine/host/hosts.h); "" = this one.
+// The environments of the machine `host` (engine/host/hosts.h; "" = this one), the latest used
+// first. A home that does not exist has none, and is not made by looking.
 Result<std::vector<run::ListedEnvironment>> ListEnvironments(Context& context,
                                                              const std::string& host = "");
 
-// The environment whose key begins with `name`. kNotFound with "did you mean", kInvalid when
-// several fit (naming them). The answer points into the list.
+// The environment whose key begins with `name`. The result points into the list. Fails with
+// kNotFound and "did you mean", or with kInvalid, naming the candidates, when several fit.
 Result<const run::ListedEnvironment*> FindEnvironment(
     const std::vector<run::ListedEnvironment>& environments, const std::string& name);
 
-// Removes them, by their whole keys; what a run that goes on uses is kept. May be repeated.
+// Removes environments by their whole keys; those that a live run uses are kept. May be repeated.
 Result<run::EnvironmentsAnswer> RemoveEnvironments(Context& context, std::vector<std::string> keys,
                                                    bool dry_run, const std::string& host = "");
 
 struct PreparedEnvironment {
-  std::string run_id;                                // under which it was done
+  std::string run_id;                                // the run that prepares it
   std::optional<run::End> end;                       // nullopt: `stop` was set; the work goes on
-  std::optional<run::EnvironmentReady> environment;  // absent when it failed, or nothing is needed
+  std::optional<run::EnvironmentReady> environment;  // absent when it failed or none is needed
 };
-// Makes what a run would need and runs nothing: a run without a script, which listings leave out.
-// `stop`, if given, ends the watching, not the work.
+// Makes the environment that a run would need, but runs nothing: it submits a run without a script,
+// which listings leave out. If `stop` is given and set, the call returns; the work goes on.
 Result<PreparedEnvironment> PrepareEnvironment(Context& context, SubmitRequest request,
                                                const std::atomic<bool>* stop, Reporter& reporter);
 
 struct PackageChange {
   std::string name;
-  std::string before, after;  // versions; "" = not in there
+  std::string before, after;  // versions; "" = not installed
 };
-// What differs, by name as indexes compare it. Several versions of one name (it happens in conda's
-// environments) are compared as one text.
+// The differences, sorted by name. Names are compared as package indexes do. If a name has several
+// versions (possible in conda's environments), they are compared as one text.
 std::vector<PackageChange> DiffPackages(const std::vector<run::InstalledPackage>& before,
                                         const std::vector<run::InstalledPackage>& after);
 

@@ -67,7 +67,7 @@ TEST(DiffPackagesTest, ANameThatIsInstalledTwiceIsNotComparedWithOneOfTheTwo) {
   EXPECT_EQ(changes[0].before, "1, 2");
 }
 
-// Runs that leave a folder as runners do, and a launch made of data.
+// A fake launch, whose runs leave a folder as runners do.
 class EnvironmentsTest : public testing::Test {
  protected:
   EnvironmentsTest() {

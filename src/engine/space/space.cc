@@ -34,8 +34,8 @@ int64_t AgeUs(const Clock& clock, const std::string& path) {
   return clock.NowUs() - (int64_t{st.st_mtim.tv_sec} * 1'000'000 + st.st_mtim.tv_nsec / 1000);
 }
 
-// No record of a submit, and no runner has ever written: the remains of one that was killed at its
-// very beginning.
+// Whether the folder has no submit record and no runner has written to it. It is then left over
+// from a submit that was killed at its beginning.
 bool IsRemainsOfSubmit(const run::RunFolder& folder, const Error& error) {
   return error.kind == ErrorKind::kNotFound && IsDirectory(folder.path()) &&
          !Exists(folder.host_segment());
@@ -48,8 +48,9 @@ Status AddTree(const snapshot::ObjectStore& objects, const std::string& hex,
   return snapshot::Reachable(objects, *root, live);
 }
 
-// Every object that a recorded run, a kept snapshot or an asset names. An unreadable tree stops the
-// collection: better to keep too much than to lose a run's files because one node was damaged.
+// Collects every object that a recorded run, a kept snapshot or an asset names. A tree that can't
+// be read stops the collection: it is better to keep too much than to lose a run's files because of
+// one damaged node.
 class LiveObjects {
  public:
   explicit LiveObjects(const snapshot::ObjectStore& objects) : objects_(objects) {}
@@ -75,7 +76,7 @@ class LiveObjects {
   Status AddRun(const journal::RunView& run) {
     for (const std::string& tree : {run.spec.tree, run.spec.kept_tree, run.outputs_tree}) {
       auto status = AddTree(objects_, tree, &trees_, &live_);
-      // What another machine has not given us yet cannot be lost here.
+      // What was never fetched from another machine can't be lost here.
       const bool elsewhere = run.spec.IsElsewhere();
       if (status.ok() || (elsewhere && status.error().kind == ErrorKind::kNotFound)) continue;
       return std::move(status)
@@ -97,8 +98,8 @@ class LiveObjects {
   std::unordered_set<Hash> live_, trees_;
 };
 
-// Parts of large objects that nobody is fetching. Those of outputs on record stay for a day: the
-// next look goes on with them. How many bytes go.
+// Removes parts of large objects that nobody is fetching. Parts of recorded outputs stay for a day,
+// because the next fetch goes on with them. Returns how many bytes that frees.
 uint64_t RemovePartialObjects(const Context& context, const std::unordered_set<Hash>& named,
                               bool dry_run) {
   uint64_t freed = 0;
@@ -123,7 +124,7 @@ class Cleaner {
     TENON_TRY(machine_, context_.At(options_.host));
     TENON_TRY_VOID(CleanRuns());
     if (options_.containers) TENON_TRY_VOID(SweepContainers());
-    // After this no container of a run that is over stands in an image's way.
+    // After this no container of a finished run keeps an image from being removed.
     TENON_TRY_VOID(RemoveEnvironments());
     if (!options_.project_root.empty()) {
       const std::string cache =
@@ -162,7 +163,7 @@ class Cleaner {
     return {};
   }
 
-  // Those that a run here has used, and no run of another project.
+  // Whether a run on this target has used it, and no run of another project.
   bool IsOurs(const run::ListedEnvironment& one) const {
     bool here = false;
     for (const std::string& id : one.runs) {
@@ -221,7 +222,7 @@ Result<SpaceUse> MeasureSpace(Context& context, Reporter& reporter) {
   });
   for (const char* suffix : {"", "-wal", "-shm"})
     use.index_bytes += DiskBytes(context.home.history_db() + suffix);
-  std::vector<Error> unreadable;  // `asset list` tells of them
+  std::vector<Error> unreadable;  // ignored; `asset list` reports them
   TENON_TRY(const auto assets, ListAssets(context, "", &unreadable));
   use.asset_count = assets.size();
   for (const Asset& asset : assets) use.asset_bytes += asset.size;
@@ -271,7 +272,7 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
     if (work && journal::OutputsAreLeft(folder, *view)) {
       result.kept.push_back({id, WhyOutputsStay(id)});
     } else if (work) {
-      // One that can't be removed keeps nobody from the rest.
+      // A folder that can't be removed does not keep the others from being removed.
       const auto freed = RemoveWorkOf(folder, options.dry_run);
       if (freed.ok()) {
         ++result.work_folders;
@@ -286,7 +287,7 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
       run::RemoveLostScriptFolders(context.home, context.clock->NowUs(), options.dry_run);
   result.bytes_freed += RemovePartialObjects(context, live.all(), options.dry_run);
   if (with_containers) {
-    // An engine that is away keeps nobody from the rest.
+    // A container engine that can't be reached does not stop the rest.
     auto swept = context.services->Sweep({{}, /*all=*/true, options.dry_run, /*spare_kept=*/true});
     if (swept.ok()) {
       result.containers = std::move(swept->removed);
@@ -300,7 +301,7 @@ Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Repo
   TENON_TRY(const auto assets, ListAssets(context, ""));
   TENON_TRY_VOID(live.AddAssets(assets));
   if (unreadable) {
-    // Nobody knows which objects are its own.
+    // The objects of an unreadable run are not known.
     reporter.OnNotice(
         {run::Level::kWarning,
          "no object is removed as long as a run can't be read: " + unreadable->message,

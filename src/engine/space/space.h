@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Disk space below the home: how much, and giving it back.
+// Disk space below the home: measures it and frees it.
 #ifndef TENON_ENGINE_SPACE_SPACE_H_
 #define TENON_ENGINE_SPACE_SPACE_H_
 
@@ -18,7 +18,7 @@ struct SpaceUse {
   uint64_t objects_bytes = 0;
   uint64_t object_count = 0;
   uint64_t asset_count = 0;
-  uint64_t asset_bytes = 0;  // their contents, as they would be written; the objects have them too
+  uint64_t asset_bytes = 0;  // size when written out; objects_bytes counts them, too
   uint64_t journals_bytes = 0;
   uint64_t work_bytes = 0;  // run directories that were kept
   uint64_t index_bytes = 0;
@@ -41,19 +41,19 @@ struct GcOptions {
 };
 struct GcResult {
   uint64_t work_folders = 0;
-  uint64_t leftovers = 0;               // run folders without a readable journal, older than a day
-  std::vector<std::string> containers;  // names; of runs that are over
-  std::vector<run::Kept> kept;          // with the reason
+  uint64_t leftovers = 0;               // run folders older than a day without a readable journal
+  std::vector<std::string> containers;  // names; their runs are over
+  std::vector<run::Kept> kept;          // not removed, with the reason
   uint64_t bytes_freed = 0;
 };
-// Removes what nothing needs: objects that no recorded run and no kept snapshot names, run
+// Removes what nothing needs: objects that no recorded run, kept snapshot or asset names, run
 // directories past their time, containers of runs that are over, remains of killed submits. Never
-// touches a run that is going, and never the only copy of a run's outputs.
+// touches a run that goes on, nor the only copy of a run's outputs.
 Result<GcResult> CollectGarbage(Context& context, const GcOptions& options, Reporter& reporter);
 
 struct CleanOptions {
   std::string project_id;    // empty: of all projects
-  std::string project_root;  // whose cache goes too; empty: none
+  std::string project_root;  // its cache is removed too; empty: none
   std::string target;
   std::string host;         // the machine of the target (engine/host/hosts.h); "" = this one
   bool containers = false;  // the target runs scripts in containers
@@ -61,16 +61,17 @@ struct CleanOptions {
 };
 struct CleanResult {
   uint64_t work_folders = 0;
-  uint64_t going = 0;                     // left alone, because their run is going on
+  uint64_t going = 0;                     // left alone, because their runs go on
   std::vector<std::string> containers;    // names
   std::vector<std::string> environments;  // keys
-  std::vector<run::Kept> kept;            // containers and environments, with the reason
+  std::vector<run::Kept> kept;  // runs, containers and environments that stay, with the reason
   uint64_t bytes_freed = 0;
 };
-// Removes what runs have left on a target: the run directories of runs that are
-// over, kept ones too, their containers, the environments (images included) that runs of this
-// project alone have used, and the project's cache. Journals, outputs and snapshots stay here; on
-// another machine the whole folder of a run goes once its outputs have been fetched.
+// Removes what runs have left on a target: the run directories of runs that are over (also those
+// that were to be kept), their containers, the environments (images included) that only runs of
+// this project have used, and the project's cache. On this machine the journals, outputs and
+// snapshots stay. On another machine the whole folder of a run is removed once its outputs have
+// been fetched.
 Result<CleanResult> CleanTarget(Context& context, const CleanOptions& options, Reporter& reporter);
 
 }  // namespace tenon::engine

@@ -54,7 +54,7 @@ bool IsPath(std::string_view text) {
          text.find('\\') != std::string_view::npos || (!HasScheme(text) && IsArchive(text));
 }
 
-// "…/keras.git@master#egg=Keras" is Keras, without the egg keras.
+// "…/keras.git@master#egg=Keras" is named Keras; without the egg it is named keras.
 std::string RepositoryName(std::string_view url) {
   if (const size_t egg = url.find("#egg="); egg != std::string_view::npos) {
     const std::string_view rest = url.substr(egg + 5);
@@ -372,7 +372,7 @@ std::string Dependency::ExactVersion() const {
     return "";
   }
   version =
-      Trim(version.substr(0, version.find_first_of("=#,")));  // a build, a glued comment, a range
+      Trim(version.substr(0, version.find_first_of("=#,")));  // no build, glued comment, range
   if (version.ends_with(".*")) version.remove_suffix(2);
   if (constraint.find(',') != std::string::npos || version.empty()) return "";
   return std::string(version);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// conda_dependencies.yml: an ordinary conda environment file, read so that every item keeps its
-// place. Nothing is looked up and nothing is judged here: a name that is no package, a host that is
-// gone or a wheel for another system all load (upgrade_check.h says what is wrong with them).
+// Reads conda_dependencies.yml, an ordinary conda environment file, with the position of every
+// item. Items are not checked here: an unknown package name, a dead host or a wheel for another
+// system are all read without an error. upgrade_check.h says what is wrong with them.
 #ifndef TENON_PROJECT_DEPENDENCIES_CONDA_FILE_H_
 #define TENON_PROJECT_DEPENDENCIES_CONDA_FILE_H_
 
@@ -32,11 +32,11 @@ struct Dependency {
   DependencyKind kind = DependencyKind::kConda;
   bool in_pip = false;
   std::string text;        // the item, without quotes and trailing blanks
-  std::string name;        // of the package, or of the option; "" when the text does not tell
+  std::string name;        // of the package or option; "" when the text does not tell
   std::string extras;      // "[and-cuda]"
-  std::string constraint;  // as written: "=1.12", "==1.0", ">=1.13"; of an option its value
+  std::string constraint;  // as written: "=1.12", "==1.0", ">=1.13"; for an option its value
   std::string marker;      // what follows `;` in a pip item
-  std::string url;         // of kWheelUrl, kUrl and kGit; the path of kLocalFile
+  std::string url;         // for kWheelUrl, kUrl and kGit; for kLocalFile the path
   yaml::Path path;         // for edits
   yaml::Position position;
 
@@ -44,11 +44,11 @@ struct Dependency {
   std::string ExactVersion() const;
 };
 
-// One item of a pip part, or one line of a requirements file; path and position are left to the
-// caller.
+// Parses one item of a pip part, or one line of a requirements file. The caller sets path and
+// position.
 Dependency ParsePipItem(std::string_view text);
 
-// A package's name as indexes compare it: lower case, runs of `-_.` as one dash.
+// A package's name in the form that indexes compare: lower case, each run of `-_.` as one dash.
 std::string PackageKey(std::string_view name);
 
 struct CondaFile {
@@ -58,19 +58,19 @@ struct CondaFile {
   std::string name;  // "" when the file has none
   std::vector<Setting<std::string>> channels;
   std::vector<Dependency> items;       // in the order of the file
-  std::optional<yaml::Path> pip_list;  // of the first pip part, also of an empty one
+  std::optional<yaml::Path> pip_list;  // of the first pip part, even when it is empty
   bool marked_version_2 = false;       // the comment `# [AzureMlVersion] = 2`
   std::vector<std::string> notices;    // "file:line:column: …", once each
 
   const std::string& file() const { return document.file_name(); }
   // The conda item `python`, nullptr when there is none.
   const Dependency* Python() const;
-  // Its version as {major, minor} where it says both.
+  // The version of that item as {major, minor}; nullopt unless it pins both.
   std::optional<std::pair<int, int>> PythonVersion() const;
 };
 
-// `file` is relative to `root` and is what messages show. Not there: kNotFound. A file of another
-// form is kInvalid and points at the line; an empty file (or one of comments) asks for nothing.
+// `file` is relative to `root` and is the name in messages. kNotFound: no such file. kInvalid, with
+// the line: the file has another form. An empty file, or one with only comments, asks for nothing.
 Result<CondaFile> ReadCondaFile(const std::string& root, const std::string& file);
 Result<CondaFile> ParseCondaFile(const std::string& file, std::string bytes);
 

@@ -22,7 +22,7 @@ std::string Complaint(std::string bytes) {
   return file.ok() ? "(accepted)" : file.error().message + " | " + file.error().hint;
 }
 
-// "kind name constraint@line" of the only pip item.
+// The only pip item as "kind name constraint@line".
 std::string Pip(const std::string& item) {
   const CondaFile file = MustRead("dependencies:\n- pip:\n  - " + item + "\n");
   EXPECT_EQ(file.items.size(), 1u);

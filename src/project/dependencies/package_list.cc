@@ -24,7 +24,8 @@ namespace {
 
 constexpr size_t kMostRequirements = 4u << 20;
 
-// A line as messages show it: without queries, which hold signatures, and without passwords.
+// A line as shown in messages: without the query, which may hold a signature, and without a
+// password.
 std::string Shown(std::string_view text) {
   std::string shown(text.substr(0, text.find('?')));
   const size_t scheme = shown.find("://");
@@ -51,14 +52,14 @@ bool IsArchive(std::string_view name) {
   return false;
 }
 
-// Made for Windows or macOS alone.
+// Whether the wheel is only for Windows or macOS.
 bool IsForOtherSystem(const WheelName& wheel) {
   return std::all_of(
       wheel.platform_tags.begin(), wheel.platform_tags.end(),
       [](const std::string& tag) { return tag.starts_with("win") || tag.starts_with("macosx"); });
 }
 
-// "-rfile", "-i URL" and "--pypi-url=URL" → their long names and values.
+// Splits an option into its long name and its value: "-rfile", "-i URL", "--pypi-url=URL".
 std::pair<std::string, std::string> LongOption(std::string_view text) {
   constexpr std::pair<std::string_view, std::string_view> kShort[] = {
       {"-r", "--requirement"}, {"-c", "--constraint"}, {"-e", "--editable"},
@@ -132,7 +133,7 @@ void PackageList::NotePassword(std::string_view text, const std::string& where) 
          "it with `--secret NAME`");
 }
 
-// ---- What the table of upgrades knows ------------------------------------------------------
+// ---- The upgrade table ----------------------------------------------------------------------
 
 UpgradeThing PackageList::ThingOf(const Dependency& item) const {
   UpgradeThing thing{UpgradeSubject::kPackage, item.url, "", kClassic, 6};
@@ -155,8 +156,8 @@ bool PackageList::Dropped(const Dependency& item, const Line& line) {
   UpgradeThing thing = ThingOf(item);
   const UpgradeRow* row = FindUpgrade(thing);
   if (row == nullptr || row->action != UpgradeAction::kDrop) {
-    // Packages of services that are gone are kept by the table unless all is made new; a run needs
-    // them in no case, because the shim answers their imports.
+    // Without kModern, the table keeps packages of services that no longer exist. No run needs
+    // them: the shim answers their imports.
     thing.facts |= kModern;
     row = FindUpgrade(thing);
   }
@@ -165,7 +166,7 @@ bool PackageList::Dropped(const Dependency& item, const Line& line) {
   return true;
 }
 
-// Hosts that do not answer any more: the line is passed on, the notice says what will happen.
+// For hosts that no longer answer: the line stays, and a notice says what will happen.
 void PackageList::NoteGone(const Dependency& item, const Line& line) {
   const UpgradeThing thing = ThingOf(item);
   if (thing.subject != UpgradeSubject::kWheel && thing.subject != UpgradeSubject::kPlace) return;
@@ -184,7 +185,7 @@ void PackageList::AddPython(const Dependency& item, const Line& line) {
     if (c != ' ' && c != '\t') constraint += c;
   }
   if (constraint.starts_with('=') && !constraint.starts_with("==")) {
-    constraint = constraint.substr(0, constraint.find('=', 1));  // without a build
+    constraint = constraint.substr(0, constraint.find('=', 1));  // drops the build
   } else if (!constraint.empty() && constraint[0] >= '0' && constraint[0] <= '9') {
     constraint.insert(0, "=");  // "python 3.6"
   }
@@ -412,7 +413,7 @@ Result<std::string> PackageList::FindFile(const Line& line, const std::string& t
   std::optional<Error> first;
   for (const std::string& folder : folders) {
     Result<std::string> found = FileInProject(root_, folder, typed, "the file");
-    // A folder is refused there; which of our callers wants one is theirs to say.
+    // FileInProject refuses folders; some callers accept one.
     const std::string as_folder = RealPath(JoinPath(folder, typed));
     if (!found.ok() && IsDirectory(as_folder) && (as_folder + "/").starts_with(root_ + "/")) {
       return as_folder == root_ ? std::string() : as_folder.substr(root_.size() + 1);
@@ -426,7 +427,7 @@ Result<std::string> PackageList::FindFile(const Line& line, const std::string& t
   return std::move(*first).Wrap(line.where());
 }
 
-// A link that leads out of the project is not followed on another machine.
+// A link that leads out of the project would be broken on another machine.
 Status PackageList::CheckReallyInside(const std::string& path, const std::string& where) const {
   const std::string real = RealPath(JoinPath(root_, path));
   if (real.empty() || real.starts_with(RealPath(root_) + "/")) return {};

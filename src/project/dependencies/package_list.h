@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the lines of dependency files to run::Packages. What was never a package, or is gone and
-// answered by Tenon itself, is left out with a notice; what cannot work on Linux is an error that
-// names the line; files of the project that are needed are hashed.
+// Turns the lines of dependency files into run::Packages. An item that never was a package, or that
+// Tenon itself replaces, is left out with a notice. An item that cannot work on Linux is an error
+// that names the line. Files of the project that the environment needs are hashed.
 #ifndef TENON_PROJECT_DEPENDENCIES_PACKAGE_LIST_H_
 #define TENON_PROJECT_DEPENDENCIES_PACKAGE_LIST_H_
 
@@ -20,24 +20,25 @@ namespace tenon::project {
 
 class PackageList {
  public:
-  // `old_python`: for Python 3.7 or older, or a file of 2017 that does not say.
+  // `old_python`: the file is for Python 3.7 or older, or is a conda file that names no version.
   PackageList(std::string root, bool old_python)
       : root_(std::move(root)), old_python_(old_python) {}
 
-  // An item of a conda file, of either part.
+  // Adds an item of a conda file, from the conda part or the pip part.
   Status AddItem(const Dependency& item, const std::string& file);
-  // The lines of a requirements file (relative to the root), and of those it includes.
+  // Adds the lines of a requirements file (relative to the root) and of the files it includes.
   Status AddRequirements(const std::string& file);
-  // A file of the project (relative to the root) that the environment is made with.
+  // Adds a file of the project (relative to the root) that the environment is made with. The second
+  // form hashes `what_counts` instead of the file's bytes.
   Status AddFile(const std::string& path);
   Status AddFile(const std::string& path, std::string_view what_counts);
   void Notice(std::string text) { notices_.push_back(std::move(text)); }
-  // Says so when an address has a password in it: it will be recorded.
+  // Adds a notice when an address contains a password, because every run records it.
   void NotePassword(std::string_view text, const std::string& where);
 
   run::Packages& packages() { return packages_; }
   std::vector<std::string>& notices() { return notices_; }
-  // Puts what was collected in its final order.
+  // Returns the collected packages in their final order. Call it once, at the end.
   run::Packages Take();
 
  private:
@@ -58,10 +59,11 @@ class PackageList {
   Result<std::string> ReadRequirements(const std::string& file) const;
   Status AddRequirementLines(const std::string& file, const std::string& bytes);
   Status AddLocalFile(const Dependency& item, const Line& line, std::string_view tail);
-  // Where a file or folder named in `line` lies, relative to the root.
+  // Finds a file or folder named in `line`, beside the line's file or in the root (first if
+  // `root_first`). Returns its path relative to the root.
   Result<std::string> FindFile(const Line& line, const std::string& typed, bool root_first) const;
   Status CheckReallyInside(const std::string& path, const std::string& where) const;
-  // Whether it is left out; the notice is made.
+  // Whether the upgrade table says to leave the item out. Adds the notice if it does.
   bool Dropped(const Dependency& item, const Line& line);
   void NoteGone(const Dependency& item, const Line& line);
   UpgradeThing ThingOf(const Dependency& item) const;
@@ -72,10 +74,10 @@ class PackageList {
   std::map<std::string, std::string> files_;
   std::vector<std::string> notices_;
   std::set<std::string> included_;
-  std::vector<std::string> including_;  // requirements files that are being read
+  std::vector<std::string> including_;  // requirements files being read, outermost first
 };
 
-// SHA-256 (hex) of a file's bytes, read in pieces.
+// SHA-256 (hex) of a file, read in pieces.
 Result<std::string> HashOfFile(const std::string& path);
 
 }  // namespace tenon::project

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a project asks for in its environment: the file that CondaDependenciesFile or -d names, in
-// any of its forms, as run::Packages.
+// Reads the packages of a project's environment from the file that CondaDependenciesFile or -d
+// names, in any supported format, as run::Packages.
 #ifndef TENON_PROJECT_DEPENDENCIES_PACKAGES_H_
 #define TENON_PROJECT_DEPENDENCIES_PACKAGES_H_
 
@@ -15,8 +15,8 @@
 namespace tenon::project {
 
 enum class PackagesFormat { kConda, kRequirements, kUvLock, kUnknown };
-// By the file's name: *.txt, *.in are requirements files, pyproject.toml and uv.lock belong
-// together, *.yml, *.yaml and *.json are conda files.
+// Decides by the file's name. *.txt and *.in are requirements files. pyproject.toml and uv.lock
+// belong together. *.yml, *.yaml and *.json are conda files.
 PackagesFormat PackagesFormatOf(std::string_view file);
 
 struct ReadPackagesResult {
@@ -24,9 +24,10 @@ struct ReadPackagesResult {
   std::vector<std::string> notices;  // "file:line: …", once each
 };
 
-// `file` is relative to the root. Not there: nothing is asked for when nobody named it, or when it
-// has the usual name, which every file of 2017 writes (then with a notice); else kNotFound with the
-// place that names it. Items keep the order of the file.
+// `file` is relative to the root. A missing file asks for nothing if no setting names it. It also
+// asks for nothing, with a notice, if it is aml_config/conda_dependencies.yml, which every run
+// configuration of 2017 names. Any other missing file is kNotFound, with the place that names it.
+// Items keep the order of the file.
 Result<ReadPackagesResult> ReadPackages(const std::string& root, const Setting<std::string>& file);
 
 }  // namespace tenon::project

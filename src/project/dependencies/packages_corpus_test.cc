@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every conda file of the projects that people still have, as packages: what is asked for, what is
-// left out, what is refused. The table goes to the test's output.
+// Reads every conda file of the corpus (real projects of 2017) as packages: what is asked for, left
+// out or refused. Prints the table to the test's output.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -41,7 +41,7 @@ Result<std::vector<RequirementLine>> ParseRequirements(const std::string& file,
     std::string_view line = raw;
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (joined.empty()) first = number;
-    // A comment ends what was going on, as in pip.
+    // A comment line ends a continued line, as in pip.
     if (!IsComment(line) && line.ends_with('\\')) {
       joined += line.substr(0, line.size() - 1);
       if (joined.empty()) joined = " ";

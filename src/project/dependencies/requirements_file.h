@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a requirements file, by the rules of pip: lines that end in `\` go on, `#` after a
-// blank begins a comment, blank lines say nothing. `${NAME}` stays as it is.
+// Splits a requirements file into lines by the rules of pip: a line that ends in `\` continues, `#`
+// after a blank begins a comment, blank lines are skipped. `${NAME}` is left as it is.
 #ifndef TENON_PROJECT_DEPENDENCIES_REQUIREMENTS_FILE_H_
 #define TENON_PROJECT_DEPENDENCIES_REQUIREMENTS_FILE_H_
 
@@ -13,15 +13,15 @@
 namespace tenon::project {
 
 struct RequirementLine {
-  std::string text;  // without comment, blanks at the ends and line breaks
-  int line = 0;      // of its first part, from 1
+  std::string text;  // without comment, line breaks and blanks at the ends
+  int line = 0;      // where it begins, counted from 1
 };
 
-// `file` is what messages show. Bytes that are not UTF-8 text are kInvalid.
+// `file` is the name in messages. kInvalid when the bytes are not UTF-8 text.
 Result<std::vector<RequirementLine>> ParseRequirements(const std::string& file,
                                                        std::string_view bytes);
 
-// What of a line belongs to the package, and what follows: " ; marker" and " --hash=…".
+// Splits a line into the package and what follows it: " ; marker" and " --hash=…".
 struct RequirementParts {
   std::string_view head;
   std::string_view tail;  // with its leading blank, or ""

@@ -55,7 +55,7 @@ class Reader {
     out_.notices.push_back(out_.document.ErrorAt(node.key_position, text).message);
   }
 
-  // The list at `key`, nullptr when there is none.
+  // The list with the key `key`; nullptr when there is none.
   Result<const Node*> List(std::string_view key, std::string_view example) const {
     const Node* list = out_.document.root().Find(key);
     if (list == nullptr || list->kind == Kind::kNull) return static_cast<const Node*>(nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// spark_dependencies.yml: options and packages for spark-submit. Used only where Framework is
-// PySpark; nearly every project carries the file unused.
+// Reads spark_dependencies.yml: options and packages for spark-submit. Used only when Framework is
+// PySpark; nearly every project has the file without using it.
 #ifndef TENON_PROJECT_DEPENDENCIES_SPARK_FILE_H_
 #define TENON_PROJECT_DEPENDENCIES_SPARK_FILE_H_
 
@@ -28,7 +28,8 @@ struct SparkFile {
   explicit SparkFile(yaml::Document parsed) : document(std::move(parsed)) {}
 
   yaml::Document document;
-  // In the order of the file; values are text, as spark-submit takes them (numbers as written).
+  // In the order of the file. Values are text as spark-submit takes it; numbers are kept as
+  // written.
   std::vector<std::pair<std::string, Setting<std::string>>> configuration;
   std::vector<Setting<std::string>> repositories;
   std::vector<SparkPackage> packages;
@@ -38,7 +39,7 @@ struct SparkFile {
   const std::string& file() const { return document.file_name(); }
 };
 
-// As ReadCondaFile: kNotFound, kInvalid that points at the line; an empty file asks for nothing.
+// Fails like ReadCondaFile: kNotFound, or kInvalid with the line. An empty file asks for nothing.
 Result<SparkFile> ReadSparkFile(const std::string& root, const std::string& file);
 Result<SparkFile> ParseSparkFile(const std::string& file, std::string bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that knows toml++.
+// The only place that uses toml++.
 #ifndef TENON_PROJECT_DEPENDENCIES_TOML_H_
 #define TENON_PROJECT_DEPENDENCIES_TOML_H_
 
@@ -15,29 +15,29 @@
 
 namespace tenon::project {
 
-// A TOML file of a project, read and never changed.
+// A TOML file of a project, for reading only.
 class TomlFile {
  public:
-  // `file` is relative to `root`; at most 32 MiB. kNotFound: there is none. kInvalid with file and
-  // line: it is not TOML.
+  // `file` is relative to `root` and at most 32 MiB. kNotFound: no such file. kInvalid, with file
+  // and line: not valid TOML.
   static Result<TomlFile> Read(const std::string& root, const std::string& file);
   static Result<TomlFile> Parse(const std::string& file, std::string_view bytes);
 
-  // A text, by the keys that lead to it. nullopt: there is none, or something else.
+  // The text at the path `keys`; nullopt when there is no value or it is not text.
   std::optional<std::string> Text(std::initializer_list<std::string_view> keys) const;
 
-  // The texts of a table, and the line it stands in.
+  // The text values of a table, and its line in the file.
   struct Entry {
     int line = 0;
     std::map<std::string, std::string, std::less<>> texts;
 
     std::optional<std::string> Text(std::string_view key) const;
   };
-  // Of each table in the list `list` the table `name` in it, where it has one.
+  // For each table in the array `list`: its member table `name`, if it has one.
   std::vector<Entry> TablesIn(std::string_view list, std::string_view name) const;
 
-  // The file in a form that depends on its meaning alone: not on comments, blanks, or the order and
-  // writing of keys.
+  // The file's content in a normal form: the same for files that differ only in comments, blanks,
+  // or the order and spelling of keys.
   std::string Normal() const;
 
  private:

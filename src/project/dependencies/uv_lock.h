@@ -9,12 +9,12 @@
 
 namespace tenon::project {
 
-// A locked uv project: pyproject.toml with uv.lock beside it. Adds what decides about its
-// environment: both files as they mean it, the Python that is asked for, and wheels that lie in the
+// Adds a locked uv project: pyproject.toml with uv.lock in the same folder. Adds what determines
+// its environment: the content of both files, the Python they ask for, and wheels inside the
 // project.
 //
-// `file` is either of the two, relative to the root. The other one is missing: kInvalid that says
-// how to make it. A file that is not TOML: kInvalid with its line.
+// `file` is either of the two files, relative to the root. kInvalid, with how to make it: the other
+// file is missing. kInvalid, with the line: a file is not valid TOML.
 Status AddUvProject(const std::string& root, const std::string& file, PackageList* list);
 
 }  // namespace tenon::project

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the name of a wheel file says (PEP 427): which package, and which machines it can run on.
+// Reads the name of a wheel file (PEP 427): which package it is and which machines can use it.
 #ifndef TENON_PROJECT_DEPENDENCIES_WHEEL_H_
 #define TENON_PROJECT_DEPENDENCIES_WHEEL_H_
 
@@ -20,23 +20,24 @@ struct WheelName {
   std::vector<std::string> platform_tags;
 };
 
-// From a file name, a path (also of Windows) or an address; query and fragment are left out and
-// %2B and the like are decoded. Nothing when it is not the name of a wheel.
+// Accepts a file name, a path (also a Windows path) or an address. Of an address, drops query and
+// fragment and decodes %2B and the like. nullopt when it does not name a wheel.
 std::optional<WheelName> ParseWheelName(std::string_view file_or_url);
 
-// Linux on x86-64 with glibc, which is what containers and hosts are.
+// Whether it can be used on Linux on x86-64 with glibc, as our containers and hosts are.
 bool FitsLinux(const WheelName& wheel);
-// CPython of that version, {major, minor}.
+// Whether it can be used with CPython of that version, {major, minor}.
 bool FitsPython(const WheelName& wheel, std::pair<int, int> python);
 
-// "Windows", "macOS", "Linux on aarch64", or the tags as written: the system it is made for.
+// The system it is made for: "Windows", "macOS", "Linux on aarch64", or the tag as written.
 std::string WheelSystem(const WheelName& wheel);
-// "Python 3.5", "Python 2", "Python 3.5 and 3.6": the interpreters it is made for.
+// The interpreters it is made for: "Python 3.5", "Python 2", "Python 3.5 and 3.6".
 std::string WheelPythons(const WheelName& wheel);
 
-// {3, 5} of "3.5.2"; nothing when there are no two numbers.
+// {3, 5} for "3.5.2"; nullopt when the version does not begin with two numbers.
 std::optional<std::pair<int, int>> MajorMinor(std::string_view version);
-// Number by number; a missing one is zero, so 2 = 2.0. What follows the numbers does not count.
+// Compares number by number; a missing number is zero, so 2 = 2.0. Ignores what follows the
+// numbers. Returns less than, equal to or greater than 0.
 int CompareVersions(std::string_view a, std::string_view b);
 
 }  // namespace tenon::project

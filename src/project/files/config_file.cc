@@ -15,7 +15,7 @@ namespace tenon::project {
 
 Result<std::string> RealPathInside(const Project& project, const std::string& file) {
   const std::string path = JoinPath(project.root, file);
-  // Of a new file only the folder is there.
+  // A new file does not exist yet, so its folder is resolved.
   const bool there = Exists(path);
   char resolved[PATH_MAX];
   if (::realpath((there ? path : DirName(path)).c_str(), resolved) == nullptr) {

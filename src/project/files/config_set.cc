@@ -29,7 +29,8 @@ const Key* FindKey(std::span<const Key> keys, std::string_view name) {
   return nullptr;
 }
 
-// "EnvironmentVariables.A.B" is the member "A.B": names of variables and files have dots.
+// Splits at the first dot only ("EnvironmentVariables.A.B" is the member "A.B"), because names of
+// variables may contain dots.
 yaml::Path PathOf(std::string_view key) {
   const size_t dot = key.find('.');
   if (dot == std::string_view::npos) return {std::string(key)};
@@ -70,7 +71,7 @@ Status CheckTargetName(const Project& project, const std::string& value) {
                           .WithHint("there are: " + Join(names, ", ")));
 }
 
-// What the words of the command line mean for a key of that type.
+// Converts the text of the command line to a value of the key's type.
 Result<yaml::NewValue> ValueFor(const Project& project, const Key& key, const yaml::Path& path,
                                 const std::string& value) {
   const std::string name(key.name);
@@ -122,7 +123,7 @@ std::optional<std::string> Shown(const Node* node, const std::string& key) {
   }
 }
 
-// An item of a list: one that is there, or the next; the first makes the list.
+// Sets an item of a list: an existing one or the next one. Makes the list for the first item.
 Result<std::string> SetItem(const Document& document, const yaml::Path& path,
                             const yaml::NewValue& value) {
   const Node* list = FindPath(document, {path.front()});
@@ -141,7 +142,7 @@ Result<std::string> SetItem(const Document& document, const yaml::Path& path,
   return item == count ? Append(document, {path.front()}, value) : Set(document, path, value);
 }
 
-// One key of one file; `document` becomes the changed one.
+// Changes one key in `document`.
 Result<Change> Apply(const Project& project, std::span<const Key> keys, const std::string& key,
                      const std::optional<std::string>& value, Document* document) {
   const yaml::Path path = PathOf(key);
@@ -210,8 +211,8 @@ Result<std::string> FileOfConfiguration(const Project& project, const std::strin
   return error;
 }
 
-// The target that a run configuration names. Read from the document alone, so that a mistake
-// elsewhere in the file does not stand in the way of its repair.
+// The target that a run configuration names. Reads only this key, so that a mistake elsewhere in
+// the file does not prevent its repair.
 Result<std::string> TargetOf(const Project& project, const std::string& configuration) {
   if (!RunConfigurationFile(project, configuration) &&
       ConfigFile(project, configuration, ".compute")) {

@@ -24,7 +24,7 @@ class ConfigTest : public TempProject {
   std::string Read(const std::string& file) {
     return ReadFile(JoinPath(root_, file)).value_or("(none)");
   }
-  // "file:line: before -> after", or the complaint.
+  // "file:line: before -> after", or the error's text.
   std::string Set(const SetRequest& request) {
     const Result<Change> change = SetKey(Open(), request);
     if (!change.ok()) return Complaint(change.error());

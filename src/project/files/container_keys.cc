@@ -16,7 +16,7 @@ constexpr int64_t kLeastMemory = 6 << 20;
 constexpr int kMostGpus = 1024;
 constexpr double kMostCpus = 65536;
 
-// As the engine knows them.
+// The limits that engines accept.
 constexpr std::string_view kUlimits[] = {"core",    "cpu",      "data",   "fsize",      "locks",
                                          "memlock", "msgqueue", "nice",   "nofile",     "nproc",
                                          "rss",     "rtprio",   "rttime", "sigpending", "stack"};
@@ -42,7 +42,7 @@ std::optional<T> Number(std::string_view text) {
   return value;
 }
 
-// 1.5 without exponents, signs, "inf" and "nan".
+// A decimal number like 1.5; no exponent, sign, "inf" or "nan".
 std::optional<double> Plain(std::string_view text) {
   if (text.empty() || text.find_first_not_of("0123456789.") != std::string_view::npos) {
     return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of our own keys of a .compute file: what a container gets of its machine. Errors say
-// what can be written; the caller adds the place.
+// Parses our own keys of a .compute file about what a container gets of its machine. An error
+// (always kInvalid) says what can be written; the caller adds the file and line.
 #ifndef TENON_PROJECT_FILES_CONTAINER_KEYS_H_
 #define TENON_PROJECT_FILES_CONTAINER_KEYS_H_
 
@@ -11,24 +11,25 @@
 
 namespace tenon::project {
 
-// "all", "none", how many ("2"), or UUIDs with commas between; 0 means none.
+// "all", "none", a number ("2"), or UUIDs separated by commas. 0 becomes "none".
 Result<std::string> ParseGpus(const std::string& text);
-// The same for the option --gpus, which errors then name.
+// The same for the option --gpus; errors then name the option.
 Result<std::string> ParseGpusOption(const std::string& text);
-// One GPU: GPU-…, MIG-…
+// The UUID of one GPU: GPU-…, MIG-…
 Result<std::string> ParseGpuId(const std::string& text);
-// "8g", "512m", "1.5g", "65536k": powers of 1024. A memory of less than 6 MB starts no program.
+// "8g", "512m", "1.5g", "65536k", in powers of 1024. Returns bytes. At least 6m: no program starts
+// with less.
 Result<int64_t> ParseMemory(const std::string& text);
 Result<int64_t> ParseShmSize(const std::string& text);
-// "2", "0.5", in units of 1e-9.
+// "2", "0.5": at least 0.01. Returns units of 1e-9 cores.
 Result<int64_t> ParseCpus(const std::string& text);
 // "nofile=1024", "nofile=1024:4096", "memlock=unlimited" → "memlock=-1".
 Result<std::string> ParseUlimit(const std::string& text);
 // "none", "host", "bridge", or the name of a network.
 Result<std::string> ParseNetwork(const std::string& text);
 
-// The right one of these for a key of the file, for one value or one item of a list; other keys
-// are not looked at.
+// Checks one value, or one item of a list, with the function above that belongs to `key`. Accepts
+// any other key.
 Status CheckContainerKey(const std::string& key, const std::string& value);
 
 }  // namespace tenon::project

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Containers and made environments, from the files to the spec.
+// Containers and managed environments, from the files to the spec.
 #include "project/check.h"
 #include "project/files/config_set.h"
 #include "project/files/container_keys.h"

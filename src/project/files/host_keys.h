@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of our own keys of a .compute file that are about another machine. Errors say what can
-// be written; the caller adds the place.
+// Parses our own keys of a .compute file about another machine. An error (always kInvalid) says
+// what can be written; the caller adds the file and line.
 #ifndef TENON_PROJECT_FILES_HOST_KEYS_H_
 #define TENON_PROJECT_FILES_HOST_KEYS_H_
 
@@ -15,14 +15,14 @@ namespace tenon::project {
 Result<int64_t> ParsePort(const std::string& text);
 // An absolute path on the machine.
 Result<std::string> ParseTenonDirectory(const std::string& text);
-// A line for the shell there.
+// One line for the machine's shell.
 Result<std::string> ParseSetupLine(const std::string& text);
-// "30m", "2h": at least a minute. Microseconds.
+// "30m", "2h": at least one minute. Returns microseconds.
 Result<int64_t> ParseIdleAfter(const std::string& text);
 Result<std::string> ParseIdleCommand(const std::string& text);
 
-// The right one of these for a key of the file; `member` is that of whenIdle. Other keys are not
-// looked at.
+// Checks a value with the function above that belongs to `key`; `member` is the member of whenIdle,
+// "" for other keys. Accepts any other key.
 Status CheckHostKey(const std::string& key, const std::string& member, const std::string& value);
 
 }  // namespace tenon::project

@@ -15,7 +15,7 @@ namespace {
 
 class HostKeys : public TempProject {
  protected:
-  // What a target's file with these lines is read as.
+  // Reads a target whose file has these lines.
   Result<Target> Read(const std::string& lines) {
     Write("aml_config/vm.compute", "address: h\ntype: remote\n" + lines);
     return ReadTarget(*OpenProject(root_, std::nullopt), "vm");

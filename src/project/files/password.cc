@@ -27,7 +27,7 @@ size_t LineBegin(std::string_view bytes, size_t at) {
   return bytes.starts_with(kMark) ? std::min(kMark.size(), at) : 0;
 }
 
-// Behind the line end of the line that holds `at`.
+// The position after the line end of the line that contains `at`.
 size_t LineEnd(std::string_view bytes, size_t at) {
   size_t end = bytes.find_first_of("\r\n", at);
   if (end == kNone) return bytes.size();
@@ -42,7 +42,8 @@ bool BlankOrComment(std::string_view text) {
   return first == kNone || text[first] == '#';
 }
 
-// A member inside braces: with the comma behind it, or the one before it when it is the last.
+// The range to remove for a member inside braces: with the comma after it, or for the last member
+// with the comma before it.
 Range FlowMember(std::string_view bytes, Range member) {
   Range range = member;
   const size_t next = bytes.find_first_not_of(" \t\r\n", range.end);
@@ -79,7 +80,7 @@ void CollectMembers(std::string_view bytes, const Node& node, std::vector<Range>
   }
 }
 
-// Length of a key `password` (quoted or not) with its colon at the start of `text`, else 0.
+// The length of a key `password` (quoted or not) with its colon, if `text` begins with it; else 0.
 size_t PasswordKeyLength(std::string_view text) {
   size_t at = 0;
   const char quote = !text.empty() && (text[0] == '"' || text[0] == '\'') ? text[0] : '\0';
@@ -99,9 +100,9 @@ size_t IndentationOf(std::string_view line) {
   return first == kNone ? line.size() : first;
 }
 
-// Lines whose first word is a password key, commented out or (not inside braces) live. Live ones
-// are members too, but for a line that YAML folds into the value above it: `password:x` without a
-// blank.
+// Lines whose first word is a password key: those commented out and, unless `comments_only`, all
+// others. CollectMembers finds most of the others too, but not `password:x` without a blank, which
+// YAML folds into the value above it.
 void CollectLines(std::string_view bytes, bool comments_only, std::vector<Range>* out) {
   for (size_t begin = LineBegin(bytes, 0); begin < bytes.size();) {
     const size_t end = LineEnd(bytes, begin);
@@ -116,8 +117,8 @@ void CollectLines(std::string_view bytes, bool comments_only, std::vector<Range>
   }
 }
 
-// For files that do not parse: from every line with a password key on to the next line that is not
-// indented deeper, since a value may go on there.
+// For files that do not parse: takes each line with a password key and the lines after it that are
+// indented deeper, because the value may continue there.
 void CollectSuspects(std::string_view bytes, std::vector<Range>* out) {
   for (size_t begin = LineBegin(bytes, 0); begin < bytes.size();) {
     size_t end = LineEnd(bytes, begin);
@@ -141,7 +142,8 @@ void CollectSuspects(std::string_view bytes, std::vector<Range>* out) {
   }
 }
 
-// A file of another encoding: no line of it can be told.
+// Whether a file in another encoding (it contains NUL) contains the word. Its lines cannot be told
+// apart.
 bool IsForeignWithPassword(std::string_view bytes) {
   if (bytes.find('\0') == kNone) return false;
   std::string letters;
@@ -207,7 +209,8 @@ std::string KeepPasswordLine(std::string_view restored, std::string_view present
     const std::string comma = then->root().children.empty() ? "" : ", ";
     return clean.substr(0, inside) + "\"password\": " + value + comma + clean.substr(inside);
   }
-  // As it is written now when both files have lines, else as JSON, which every YAML reader takes.
+  // If both files are written in lines, copies the present spelling; else JSON, which every YAML
+  // reader accepts.
   const bool as_is = !now->flow_root() &&
                      (password->style == Style::kPlain || password->quoted()) && password->scalar();
   const std::string line =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The password of a .compute file never leaves the file: the copy kept in a snapshot is without it,
-// and bringing an old copy back does not touch the one that is there now.
+// Keeps the password of a .compute file out of everything else: the copy in a snapshot has no
+// password, and restoring an old copy keeps the password that the file has now.
 #ifndef TENON_PROJECT_FILES_PASSWORD_H_
 #define TENON_PROJECT_FILES_PASSWORD_H_
 
@@ -13,25 +13,25 @@
 
 namespace tenon::project {
 
-// `bytes` without any password: whole lines where it stands in lines of its own, the member alone
-// in a one-line JSON file, commented-out ones too, upper and lower case alike. Works on files that
-// do not parse, where it rather takes too much. Every other byte stays. Done twice it changes
-// nothing more.
+// Returns `bytes` without any password: whole lines where the password has lines of its own, only
+// the member in a one-line JSON file. Upper and lower case count as equal; commented-out passwords
+// are removed too. Of a file that does not parse, removes rather too much. Keeps every other byte.
+// Repeating it changes nothing more.
 std::string RedactPassword(std::string_view bytes);
 
-// What a restore writes: `restored` (redacted, from a snapshot) with the password that `present`,
-// the file as it is now, has. When nothing but the password differs the result is `present`, byte
-// for byte. Without a password in `present` the result is `restored`.
+// Returns what a restore writes: `restored` (redacted, from a snapshot) with the password of
+// `present`, the current file. Returns `present` byte for byte if only the password differs, and
+// `restored` if `present` has no password.
 std::string KeepPasswordLine(std::string_view restored, std::string_view present);
 
-// The secret in clear text that stands behind `password:` of a target's file, for use at once;
-// nullopt when something else or nothing stands there. The one place where such a value is handed
-// out.
+// Returns the clear-text secret after `password:` in a target's file, for immediate use. nullopt
+// when the file has no clear-text secret there. This is the only function that hands out such a
+// value.
 Result<std::optional<std::string>> ReadClearTextPassword(const Project& project,
                                                          const std::string& target);
 
-// Puts `reference` where such a secret stands, every other byte as it is. kNotFound when there is
-// none.
+// Replaces the clear-text secret in a target's file by `reference` and keeps every other byte.
+// kNotFound when the file has no clear-text secret.
 Status ReplaceClearTextPassword(const Project& project, const std::string& target,
                                 const std::string& reference);
 

@@ -26,7 +26,8 @@ bool IsGuid(std::string_view text) {
   return true;
 }
 
-// `AzureMlSecret=…`, `<target>#<user>#<32 hex>` of August 2017, `<guid>#<target>#<user>` of July.
+// Known forms: `AzureMlSecret=…`, `<target>#<user>#<32 hex>` (August 2017),
+// `<guid>#<target>#<user>` (July 2017).
 bool IsReference(std::string_view text) {
   if (text.starts_with("AzureMlSecret=")) return true;
   const std::vector<std::string> parts = Split(text, '#');

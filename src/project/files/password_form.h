@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind of thing stands behind `password:`, without ever holding the thing itself.
+// Tells what kind of value `password:` has, without ever holding the value itself.
 #ifndef TENON_PROJECT_FILES_PASSWORD_FORM_H_
 #define TENON_PROJECT_FILES_PASSWORD_FORM_H_
 
@@ -12,17 +12,17 @@ namespace tenon::project {
 enum class PasswordForm {
   kAbsent,       // no such key
   kEmpty,        // nothing, null, ""
-  kReference,    // names an entry in a credential store; every form of 2017 and 2018
+  kReference,    // names an entry in a credential store, in any form of 2017 and 2018
   kPlaceholder,  // `<…>`, `[…]`, `PASSWORD`
   kClearText,    // the secret itself, typed by hand
 };
 
-// `node` is the value of the key, nullptr when there is none.
+// `node`: the value of the key; nullptr when the key is absent.
 PasswordForm PasswordFormOf(const yaml::Node* node);
 // "none", "empty", "reference", "placeholder", "clear text"
 std::string_view PasswordFormName(PasswordForm form);
 
-// A word that stands for one to be filled in: `<ipAddress>`, `IP_ADDRESS`, `52.173.xxx.xxx`.
+// Whether `text` is to be replaced by the user: `<ipAddress>`, `IP_ADDRESS`, `52.173.xxx.xxx`.
 bool IsPlaceholder(std::string_view text);
 
 }  // namespace tenon::project

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets that were typed into a .compute file by hand: to be used, and to be taken out of it.
+// Reads and replaces secrets that were typed into a .compute file.
 #include "base/file.h"
 #include "base/text.h"
 #include "project/files/config_file.h"

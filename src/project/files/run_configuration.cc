@@ -25,13 +25,13 @@ constexpr Key kKeys[] = {
     {"DataSourceSettings", Expected::kMap},
 };
 
-// Keys of the files that the product's successor wrote to the same place from autumn 2018 on.
+// Keys of the files that the product's successor wrote to the same place since autumn 2018.
 constexpr std::string_view kSuccessorKeys[] = {"script", "target", "framework", "environment"};
 
 constexpr std::string_view kCondaDefault = "aml_config/conda_dependencies.yml";
 constexpr std::string_view kSparkDefault = "aml_config/spark_dependencies.yml";
 
-// Two of the successor's keys, or its `script` alone, and none of ours.
+// kInvalid for a file with two of the successor's keys, or its `script` alone, and none of ours.
 Status CheckNotSuccessor(const SettingsFile& file) {
   const Node& top = file.document().root();
   for (const Key& key : kKeys) {
@@ -120,7 +120,7 @@ Status ReadEnvironment(const SettingsFile& file, RunConfiguration* out) {
   return {};
 }
 
-// Paths in files are relative to the root; some were written on Windows.
+// Paths in files are relative to the root. Some files were written on Windows.
 Setting<std::string> PathSetting(const SettingsFile& file, std::string_view key,
                                  std::string_view otherwise) {
   Setting<std::string> path = file.Text(key, otherwise);

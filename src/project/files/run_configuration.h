@@ -17,11 +17,11 @@
 namespace tenon::project {
 
 enum class Framework { kPython, kPySpark };
-std::string_view FrameworkName(Framework framework);  // as files write it
+std::string_view FrameworkName(Framework framework);  // as written in files
 
 using EnvironmentSettings = std::vector<std::pair<std::string, Setting<std::string>>>;
 
-// What a .runconfig file says.
+// The content of a .runconfig file.
 struct RunConfiguration {
   std::string name;
   std::string file;              // relative to the root; "" when built in
@@ -34,21 +34,21 @@ struct RunConfiguration {
   Setting<bool> prepare_environment;
   Setting<bool> tracked_run;
   Setting<bool> use_sampling;
-  Setting<bool> managed_environment;  // of June 2017: the opposite of userManagedEnvironment
+  Setting<bool> managed_environment;  // key of June 2017, opposite of userManagedEnvironment
   std::vector<std::string> notices;
 
-  // What to say where a key is needed that is missing, and where the fix goes; set by the reader.
+  // Errors to return where a missing key is needed, with the place to fix; set by the reader.
   std::optional<Error> missing_target;
-  std::optional<Error> spark_framework;  // Framework is PySpark, said or implied
+  std::optional<Error> spark_framework;  // Framework is PySpark, or missing
 };
 
 // The keys of a .runconfig file.
 std::span<const Key> RunConfigurationKeys();
 
-// kNotFound when there is no such file.
+// kNotFound: no such file. kInvalid: the file has another form.
 Result<RunConfiguration> ReadRunConfiguration(const Project& project, std::string_view name);
 
-// The run configuration of a project that has none: Python on the target of that name.
+// The run configuration of a project without any: Framework Python on the target of that name.
 RunConfiguration BuiltInRunConfiguration(std::string_view target);
 
 }  // namespace tenon::project

@@ -62,7 +62,7 @@ Result<SettingsFile> SettingsFile::Load(const std::string& root, const std::stri
   return settings;
 }
 
-// The value itself is never shown: it may be a password in the wrong place.
+// Messages never show the value: it may be a password in the wrong place.
 Status SettingsFile::CheckType(const Node& node, const Key& key) const {
   if (Fits(node, key.expected)) return {};
   const std::string name(key.name);

@@ -16,21 +16,23 @@ namespace tenon::project {
 
 enum class Expected { kText, kBool, kList, kMap, kAnything };
 
-// A key that a kind of file may have.
+// A key that a file of some kind may have.
 struct Key {
   std::string_view name;
   Expected expected;
-  // A value of another type does not spoil the file: it counts as absent and wrong_types() has it.
-  // For what people leave to be filled in: `address: [your machine]`.
+  // A value of another type is not an error of the file: the key counts as absent, and
+  // wrong_types() has the error. For values that users leave to be filled in: `address: [your
+  // machine]`.
   bool forgiving = false;
 };
 
-// A flat file of known keys. After Load every known key is either absent, null or of its type, so
-// the getters cannot fail; null counts as absent, as in the files of 2017.
+// A flat file of known keys. Load checks the types, so the getters cannot fail. A null value counts
+// as absent, as in the files of 2017.
 class SettingsFile {
  public:
-  // `file` is relative to `root` and is what messages show. An unknown key is a notice, a wrong
-  // type an error that points at the value. `keys` must outlive the object.
+  // `file` is relative to `root` and is the name in messages. An unknown key becomes a notice. A
+  // value of the wrong type is an error that points at the value (see Key::forgiving). `keys` must
+  // outlive the object.
   static Result<SettingsFile> Load(const std::string& root, const std::string& file,
                                    std::span<const Key> keys);
 
@@ -47,10 +49,11 @@ class SettingsFile {
   Origin OriginOf(const yaml::Node& node) const;
   Error ErrorAt(const yaml::Node& node, std::string_view what) const;
   Error ErrorAtKey(const yaml::Node& node, std::string_view what) const;
-  // An error for a required key that is not there: points at where a line for it can be inserted,
-  // or at a key that is it but for upper and lower case. `line` is "Target: local" in block style.
+  // An error for a missing required key. It points at the place for the new line, or at a key that
+  // differs only in upper and lower case. `why` is appended to the message; the hint shows the line
+  // to write, with `value`.
   Error Missing(std::string_view key, std::string_view why, std::string_view value) const;
-  // "Key: value", or as a member when the file is written as JSON.
+  // "key: value", or a JSON member if the file is written as JSON.
   std::string Line(std::string_view key, std::string_view value) const;
 
  private:
@@ -61,7 +64,7 @@ class SettingsFile {
   yaml::Document document_;
   std::vector<std::string> notices_;
   std::vector<Error> wrong_types_;
-  std::vector<std::string_view> ignored_;  // keys whose value is of a wrong type
+  std::vector<std::string_view> ignored_;  // keys whose value has the wrong type
 };
 
 }  // namespace tenon::project

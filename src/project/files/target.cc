@@ -49,7 +49,7 @@ Result<Setting<std::string>> ReadType(const SettingsFile& file) {
         .WithHint(near ? "did you mean `" + file.Line("type", *near) + "`?"
                        : "types are " + Join(names, ", "));
   }
-  // Spring 2017: no type, but whether it is a Spark cluster.
+  // Files of spring 2017 have no type; `cluster` says whether the target is a Spark cluster.
   if (file.Find("cluster") != nullptr) {
     const Setting<bool> cluster = file.Bool("cluster", false);
     return Setting<std::string>{cluster.value ? "cluster" : "virtualmachine", cluster.origin};
@@ -69,7 +69,7 @@ Target BuiltIn(std::string_view name) {
   return target;
 }
 
-// A value as `parse` reads it, or its error at the place where it is written.
+// Reads a value with `parse`. An error points at the value in the file.
 template <typename T, typename Parse>
 Status ReadValue(const SettingsFile& file, std::string_view key, Parse parse, Setting<T>* out) {
   const yaml::Node* node = file.Find(key);
@@ -98,7 +98,7 @@ Status ReadGpus(const SettingsFile& file, Target* target) {
   return {};
 }
 
-// A list whose items `parse` reads.
+// Reads each item of a list with `parse`.
 template <typename Parse>
 Status ReadList(const SettingsFile& file, std::string_view key, Parse parse,
                 Setting<std::vector<std::string>>* out) {
@@ -113,7 +113,7 @@ Status ReadList(const SettingsFile& file, std::string_view key, Parse parse,
   return {};
 }
 
-// {after: 30m, run: COMMAND}: both or none.
+// Reads {after: 30m, run: COMMAND}. Both members are required.
 Status ReadWhenIdle(const SettingsFile& file, Target* target) {
   const yaml::Node* map = file.Find("whenIdle");
   if (map == nullptr) return {};
@@ -152,7 +152,7 @@ Status ReadContainerKeys(const SettingsFile& file, Target* target) {
   return {};
 }
 
-// What a machine reached by SSH cannot do without.
+// Notes settings that SSH needs and that are missing or placeholders.
 void NoteUnfinished(const SettingsFile& file, Target* target) {
   const auto look = [&](std::string_view key, const Setting<std::string>& setting,
                         std::string_view hint) {

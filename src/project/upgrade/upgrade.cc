@@ -15,12 +15,12 @@
 namespace tenon::project {
 namespace {
 
-// A target's file and who uses it.
+// A target's file and how run configurations use it.
 struct TargetUse {
   Target target;
   yaml::Document document;
   bool gpu_image = false;
-  bool gpu = false;  // by its image or by nvidiaDocker
+  bool gpu = false;  // according to its image or nvidiaDocker
   bool spark = false;
   std::set<std::string> conda_files;
 };
@@ -104,7 +104,7 @@ class Planner {
     }
     for (const std::string& name : names) {
       const auto file = ConfigFile(project_, name, ".compute");
-      if (!file) continue;  // built in, or named without being there: not ours to say
+      if (!file) continue;  // a built-in target, or a missing one, which is no matter of upgrades
       Result<Target> target = ReadTarget(project_, name);
       Result<yaml::Document> document = yaml::Document::Load(JoinPath(project_.root, *file), *file);
       if (!target.ok() || !document.ok()) {
@@ -199,7 +199,7 @@ class Planner {
 
   void PlanImage(const TargetUse& use) {
     const yaml::Node* node = use.document.root().Find("baseDockerImage");
-    if (node == nullptr) return;  // nothing is named
+    if (node == nullptr) return;  // the file names no image
     UpgradeThing thing{UpgradeSubject::kImage, node->text, "", 0, 6};
     if (node->kind == yaml::Kind::kNull || node->text.empty()) thing.text = "(null)";
     if (use.gpu) thing.facts |= kOnGpu;
@@ -220,9 +220,9 @@ class Planner {
     AddKey(use.document, *row, yaml::NewValue::Text(std::string(row->write)), "baseDockerImage");
   }
 
-  // ---- Bits ----------------------------------------------------------------------------------
+  // ---- Helpers -------------------------------------------------------------------------------
 
-  // The key of the row (or `key`) gets that value.
+  // Adds a change that sets the row's key (or `key`) to `value`.
   void AddKey(const yaml::Document& document, const UpgradeRow& row, yaml::NewValue value,
               std::string key = "") {
     if (key.empty()) key = row.match;
@@ -267,7 +267,7 @@ class Planner {
     });
   }
 
-  // What cannot be changed without touching other bytes is left to the user's own hand.
+  // Turns changes that cannot be made without touching other bytes into notices for the user.
   void DropImpossible() {
     std::vector<bool> possible(out_.changes.size(), true);
     if (MakeUpgrade(out_, possible).ok()) return;

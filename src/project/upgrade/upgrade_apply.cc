@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a plan to bytes. Edits go one by one through yaml/edit.h, from the end of the file to its
-// beginning, so that the paths of those to come stay true. Beside the bytes goes a list of lines
-// that knows which changes each line owes itself to; from it comes the diff.
+// Makes new bytes from a plan. Edits are made one by one with yaml/edit.h, from the end of the file
+// to its beginning, so that the paths of later edits stay valid. A list of lines records which
+// changes each line comes from; the diff is made from that list.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -21,8 +21,8 @@ using Ids = std::set<size_t>;
 
 struct Line {
   std::string text;  // with its line end
-  int old_line = 0;  // from 1; 0 when it is new
-  Ids ids;           // changes that made it what it is
+  int old_line = 0;  // counted from 1; 0 for a new line
+  Ids ids;           // changes that produced it
 };
 
 std::vector<std::string> LinesOf(std::string_view bytes) {
@@ -55,7 +55,7 @@ class FileEditor {
     return {};
   }
 
-  // A pip part that lost its last item goes, too: conda does not take an empty one.
+  // Removes pip parts that have lost their last item, because conda does not accept an empty one.
   Status RemoveEmptyPip(const std::vector<size_t>& ids) {
     TENON_TRY(const yaml::Document document, yaml::Document::Parse(file_, bytes_));
     const yaml::Node* list = document.root().Find("dependencies");
@@ -113,8 +113,8 @@ class FileEditor {
     return Internal("an unknown edit");
   }
 
-  // Lines between the common beginning and the common end now belong to change `id`, and to those
-  // that the lines they replace belonged to.
+  // Stores the new bytes. All lines between the common beginning and the common end belong to
+  // change `id`, and to the changes of the lines they replace.
   void Take(std::string bytes, size_t id) {
     const std::vector<std::string> now = LinesOf(bytes);
     size_t head = 0;
@@ -146,7 +146,7 @@ class FileEditor {
     return std::any_of(a.begin(), a.end(), [&b](size_t id) { return b.contains(id); });
   }
 
-  // "@@ -6 +6 @@ suggestion: why"; an empty side names the line before it.
+  // "@@ -6 +6 @@ suggestion: why". An empty side gives the number of the line before it.
   static std::string Header(size_t old_index, size_t minus, size_t new_index, size_t plus,
                             const Ids& ids, const std::vector<UpgradeChange>& changes) {
     const auto side = [](size_t index, size_t count) {
@@ -178,11 +178,11 @@ class FileEditor {
   std::string file_;
   std::string bytes_;
   std::vector<std::string> old_;
-  std::vector<Ids> removed_;  // per old line: the changes that took it away; empty: still there
+  std::vector<Ids> removed_;  // per old line: changes that removed it; empty: still there
   std::vector<Line> lines_;
 };
 
-// Where an edit is in the file. What is added comes last, hence is made first.
+// Where an edit is in the file. Additions count as the end of the file, so they are made first.
 size_t PlaceOf(const yaml::Document& document, const UpgradeEdit& edit) {
   const yaml::Node* node = yaml::FindPath(document, edit.path);
   if (node == nullptr) return document.bytes().size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to write today in a conda file. First the Python, because what else fits depends on it.
+// Plans the changes to a conda file. Python comes first, because it decides what else fits.
 #include <algorithm>
 
 #include "base/text.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kNewestPython = 12;
 constexpr int kNewestFor1x = 7;
-constexpr int kOldestPython = 6;  // that tools install; it has wheels for nearly all files of 2017
+constexpr int kOldestPython = 6;  // oldest that tools install; has wheels for nearly all of 2017
 
 using Values = std::vector<std::pair<std::string_view, std::string>>;
 
@@ -31,7 +31,7 @@ bool IsTensorFlow(const Dependency& item) {
   return IsPackage(item) && (key == "tensorflow" || key == "tensorflow-gpu");
 }
 
-// No version, or nothing but a lower bound.
+// Whether there is no version or only a lower bound.
 bool IsOpen(const Dependency& item) {
   const std::string& text = item.constraint;
   return text.empty() || (text.starts_with('>') && text.find(',') == std::string::npos);
@@ -71,7 +71,7 @@ class Planner {
     return facts;
   }
 
-  // The newest Python that every pin has a wheel for.
+  // Finds the newest Python that every pin has a wheel for.
   void FindNewest() {
     newest_ = kNewestPython;
     for (const Dependency& item : file_.items) {
@@ -101,7 +101,7 @@ class Planner {
     old_python_ = !version || *version < std::pair(3, 8);
     FindNewest();
     python_ = version ? (version->first == 3 ? version->second : 7) : newest_;
-    if (!named && file_.items.empty()) return;  // a file that asks for nothing
+    if (!named && file_.items.empty()) return;  // the file asks for nothing
     UpgradeThing thing{UpgradeSubject::kPython, named ? "python" : "(missing)", "", CommonFacts(),
                        python_};
     if (named) thing.version = python->ExactVersion();
@@ -192,8 +192,8 @@ class Planner {
     return requirement.substr(0, requirement.find_first_of("=<>~![ ;"));
   }
 
-  // What was checked was the package index, so a release found there belongs under `pip`. False:
-  // that conda's package is a project of the index is not known, so nothing is proposed.
+  // The table was checked on the package index, so a release found there is listed under `pip`.
+  // False: no project of the index is known to be conda's package, so nothing is proposed.
   bool ReplaceItem(const Dependency& item, const UpgradeRow& row, UpgradeChange* change) {
     const bool from_index =
         row.status == UpgradeStatus::kChecked || row.status == UpgradeStatus::kRan;
@@ -214,7 +214,7 @@ class Planner {
     const size_t equals = change->after.find('=');
     if (equals != std::string::npos && equals > 0 && change->after.compare(equals, 2, "==") != 0 &&
         std::string_view("<>~!").find(change->after[equals - 1]) == std::string_view::npos) {
-      change->after.insert(equals, "=");  // conda's `=`
+      change->after.insert(equals, "=");  // turns conda's `=` into `==`
     }
     change->reason += "; the package index has it, so it is listed under pip";
     const yaml::Node* pip =
@@ -230,7 +230,7 @@ class Planner {
     return true;
   }
 
-  // Marks what must be asked for, and remembers CUDA 10.
+  // Marks changes that the user must be asked about, and remembers CUDA 10.
   void Judge(const UpgradeRow& row, UpgradeChange* change) {
     if ((row.when & kOnGpu) != 0 && use_.on_cpu) {
       change->suggestion = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real projects of 2017, for tests. They are no part of the repository.
+// Real projects of 2017, for tests. They are not part of the repository.
 #ifndef TENON_PROJECT_UPGRADE_UPGRADE_CORPUS_H_
 #define TENON_PROJECT_UPGRADE_UPGRADE_CORPUS_H_
 
@@ -14,14 +14,14 @@
 
 namespace tenon::project {
 
-// $TENON_CORPUS, else beside the source tree; "" when it is not there.
+// $TENON_CORPUS, else ../shared/corpus beside the source tree; "" when it does not exist.
 inline std::string CorpusFolder() {
   const char* given = ::getenv("TENON_CORPUS");
   const std::string folder = given && *given ? given : SourcePath("../shared/corpus");
   return IsDirectory(folder) ? folder : "";
 }
 
-// Every file below `folder`, relative to it, sorted.
+// Every file below `folder`, as a path relative to it, sorted.
 inline std::vector<std::string> FilesBelow(const std::string& folder,
                                            const std::string& below = "") {
   std::vector<std::string> files;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every conda and Spark file of the corpus: loaded, or refused as the reference says. Every project
-// of it: upgraded, explained line by line, and at rest afterwards.
+// Every conda and Spark file of the corpus must load, or be refused as the reference says. Every
+// project of it is upgraded, with a reason for each change. A second plan repeats only declined
+// suggestions.
 #include "project/upgrade/upgrade_corpus.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@
 namespace tenon::project {
 namespace {
 
-// Files that the product could not read either, and where the mistake is.
+// Files that the Workbench could not read either, with the place of the mistake.
 const std::map<std::string, std::string>& Refused() {
   static const std::map<std::string, std::string> refused = {
       {"dciborow__MachineLearningSamples-H2OSpark@74d6c5f1/aml_config/spark_dependencies.yml",
@@ -102,7 +103,7 @@ size_t CountBroken(const UpgradePlan& plan) {
   return count;
 }
 
-// Applies the diff as `patch` would; "" when it does not fit.
+// Applies the diff as `patch` does; "" when it does not fit.
 std::string Patched(const std::string& bytes, const std::string& diff) {
   std::vector<std::string> old = Split(bytes, '\n');
   std::string out;
@@ -162,7 +163,7 @@ TEST_P(UpgradeCorpus, EveryProjectLoadsAfterwardsIsExplainedAndAtRest) {
         if (!line.starts_with("@@")) continue;
         EXPECT_GT(line.size(), line.rfind("@@") + 12) << line;
       }
-      // A line with a password is shown without it, so only the others can be patched.
+      // The diff hides lines with a password, so only other files can be patched.
       if (!file.file.ends_with(".compute")) {
         EXPECT_EQ(Patched(file.before, file.diff), file.after) << file.diff;
       }

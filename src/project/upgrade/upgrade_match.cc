@@ -41,7 +41,7 @@ bool Applies(const UpgradeRow& row, const UpgradeThing& thing) {
   if (ranged && thing.version.empty()) return false;
   if (!row.from.empty() && CompareVersions(thing.version, row.from) < 0) return false;
   if (!row.below.empty() && CompareVersions(thing.version, row.below) >= 0) return false;
-  // `*` is not for the words in brackets, which stand for something that is not there.
+  // `*` does not match the words in parentheses, which stand for something missing.
   if (row.match == "*" && thing.text.starts_with('(')) return false;
   return MatchesAny(row.match, thing.text);
 }

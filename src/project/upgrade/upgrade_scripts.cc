@@ -16,7 +16,7 @@ constexpr size_t kMaxBytes = 1u << 20;
 
 constexpr std::string_view kSparkModules[] = {"pyspark", "mmlspark", "pysparkling"};
 
-// Gone or moved in TensorFlow 2.
+// Removed or moved in TensorFlow 2.
 constexpr std::string_view kOnlyIn1x[] = {
     "Session(",
     "InteractiveSession(",
@@ -57,7 +57,7 @@ bool Imports(std::string_view line, std::string_view module) {
   return false;
 }
 
-// "tf.Session(" but not "tf.compat.v1.Session(", which TensorFlow 2 knows.
+// Matches "tf.Session(" but not "tf.compat.v1.Session(", which TensorFlow 2 has.
 bool UsesAs1x(std::string_view line) {
   if (Imports(line, "tensorflow.contrib") || Imports(line, "tensorflow.examples")) return true;
   for (const std::string_view module : {"tf.", "tensorflow."}) {

@@ -7,18 +7,19 @@
 
 namespace tenon::project {
 
-// What the project's scripts show about the time they were written in. Places are "train.py:3".
+// What the project's scripts tell about their age. Places look like "train.py:3".
 struct ScriptFacts {
-  int scripts = 0;            // *.py files looked at
-  std::string spark;          // the first that imports pyspark, "" when none does
-  std::string tensorflow;     // the first that imports tensorflow
-  std::string tensorflow_1x;  // the first that uses it as 1.x: sessions, placeholders
+  int scripts = 0;            // number of *.py files looked at
+  std::string spark;          // first import of pyspark or the like, "" when there is none
+  std::string tensorflow;     // first import of tensorflow, "" when there is none
+  std::string tensorflow_1x;  // first use of TensorFlow 1.x (sessions, placeholders), or ""
 };
 
-// Looks at the *.py files of the project, hidden folders and `outputs` left out; at most a few
-// thousand files of a megabyte each. What cannot be read is passed over.
+// Looks at the *.py files of the project, except in hidden folders, `outputs`, `azureml-logs` and
+// aml_config/ itself; at most 4000 files of up to one MiB each. Skips what cannot be read.
 ScriptFacts InspectScripts(const std::string& root);
-// The same for one file's bytes; adds to `facts` what is not there yet.
+// The same for the bytes of one file: counts it, and sets only those places in `facts` that are
+// still empty.
 void InspectScript(std::string_view name, std::string_view bytes, ScriptFacts* facts);
 
 }  // namespace tenon::project

@@ -163,7 +163,7 @@ constexpr UpgradeRow kRows[] = {
      .status = kChecked,
      .reason = "the file names no Python; this is the newest that all its pins have wheels for"},
 
-    // ---- Packages that are none, or not needed -----------------------------------------------
+    // ---- Not packages, or not needed ---------------------------------------------------------
     {.id = "standard-library",
      .subject = kPackage,
      .match = kStandardLibrary,

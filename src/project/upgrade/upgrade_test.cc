@@ -28,7 +28,7 @@ CondaFile MustRead(const std::string& bytes) {
   return std::move(file).value();
 }
 
-// "before -> after" per change, "?" in front of suggestions.
+// "before -> after" for each change, with "?" in front of suggestions.
 std::string Text(const std::vector<UpgradeChange>& changes) {
   std::string text;
   for (const UpgradeChange& change : changes) {
@@ -41,7 +41,7 @@ std::string Text(const std::vector<UpgradeChange>& changes) {
   return text;
 }
 
-// The changes to a file with that Python and these pip items.
+// The changes to a file with that Python and that pip item.
 std::string Pip(const std::string& python, const std::string& item, const CondaUse& use = {}) {
   const CondaFile file =
       MustRead("dependencies:\n- python=" + python + "\n- pip:\n  - " + item + "\n");
@@ -335,7 +335,7 @@ class UpgradeProject : public TempProject {
     }
     return std::move(plan).value();
   }
-  // Makes and writes the changes; false in `suggestions` leaves those out.
+  // Makes the changes and writes them; without suggestions if `suggestions` is false.
   std::string Apply(const UpgradePlan& plan, bool suggestions) {
     std::vector<bool> chosen;
     for (const UpgradeChange& change : plan.changes) {
@@ -351,7 +351,7 @@ class UpgradeProject : public TempProject {
   std::string Read(const std::string& file) {
     return ReadFile(JoinPath(root_, file)).value_or("(none)");
   }
-  // The walk of 2017, step B, as far as its reader got.
+  // The files of the walkthrough of 2017 after step B.
   void WriteWalk() {
     Write("aml_config/my_dsvm.compute",
           "address: 203.0.113.7\r\nbaseDockerImage: microsoft/mmlspark:plus-gpu-0.7.91\r\n"
@@ -491,7 +491,7 @@ TEST_F(UpgradeProject, NothingIsWrittenWhenOneFileHasChanged) {
   EXPECT_EQ(written.error().kind, ErrorKind::kUnavailable);
   EXPECT_EQ(Read("aml_config/my_dsvm.compute"), compute);
   EXPECT_EQ(Read("aml_config/my_dsvm.runconfig"), "Target: local\n");
-  EXPECT_EQ(ListDir(root_ + "/aml_config")->size(), 3u);  // nothing is left lying about
+  EXPECT_EQ(ListDir(root_ + "/aml_config")->size(), 3u);  // no temporary files are left
 }
 
 TEST_F(UpgradeProject, ModeAndLinkOfAFileAreKept) {

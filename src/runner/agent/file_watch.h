@@ -10,25 +10,25 @@
 
 namespace tenon::runner {
 
-// Tells of changes of files, where the system does (inotify); elsewhere nothing is ever told and
-// who asks has to look by itself now and then.
+// Tells of changes of files, through inotify. Where inotify is not available it tells nothing, so
+// callers must also look at the files now and then.
 class FileWatch {
  public:
-  // From here on, until Clear(). A file that is not there: its folder is watched.
+  // Watches a file until Clear(). If the file does not exist, watches its folder for new files.
   void Add(const std::string& path);
-  // New files of a folder.
+  // Watches a folder for new files.
   void AddFolder(const std::string& path);
   void Clear();
-  int fd() const { return inotify_.get(); }  // -1: nothing is told
+  int fd() const { return inotify_.get(); }  // -1: no inotify, or nothing added yet
   struct Told {
-    bool closed = false;    // a file that was open for writing was closed, or one went
-    bool appeared = false;  // there is a new one in a folder
+    bool closed = false;    // a file was closed after writing, or is gone
+    bool appeared = false;  // a folder has a new file
   };
-  // Forgets what was told.
+  // What has happened since the last call.
   Told TakeEvents();
 
  private:
-  // False: there is nothing of that name.
+  // False: the path does not exist or can't be watched.
   bool AddWatch(const std::string& path, uint32_t events);
 
   UniqueFd inotify_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What requests to the agent say of files.
+// Reads the paths and files that requests to the agent name.
 #ifndef TENON_RUNNER_AGENT_NAMED_FILES_H_
 #define TENON_RUNNER_AGENT_NAMED_FILES_H_
 
@@ -13,19 +13,20 @@
 
 namespace tenon::runner {
 
-// An absolute path. kInvalid: there is none.
+// The absolute path in the member `key`. kInvalid: it is missing or not absolute.
 Result<std::string> PathOf(const json::Object& object, std::string_view key = "path");
 
 struct NamedFile {
   std::string path;
   uint64_t position = 0;
-  // CRC-32C of so many bytes before the position, as the client has them. 0: not to be checked.
+  // `crc` is the CRC-32C of the `checked` bytes before the position, as the client has them. 0:
+  // there is nothing to check.
   uint64_t checked = 0;
   uint32_t crc = 0;
 };
 
-// The list `files`, a thousand at most; `position` is the name of that member. kInvalid: it is
-// none.
+// Reads the member `files`, a list of 1 to 1024 files. `position` names the member that holds a
+// file's position. kInvalid: the list is missing or not valid.
 Result<std::vector<NamedFile>> FilesOf(const json::Object& request, std::string_view position);
 
 }  // namespace tenon::runner

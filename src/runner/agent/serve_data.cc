@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kTellEvery = 32u << 20;
 constexpr size_t kSkippedNamed = 100;
 
-// A path of a request; `~` and relative ones are below the user's home.
+// A path in a request. `~` and relative paths are below the user's home.
 Result<std::string> PathOf(const json::Object& request, const char* key) {
   const std::string told = json::DecodeBytes(json::GetString(request, key));
   Environment environment;
@@ -54,7 +54,8 @@ Status ServeData::Carry(const std::string& op, const json::Object& request,
                         .WithHint("the client is of another version"));
 }
 
-// Told from time to time that work goes on. The link's own trouble goes to `link` as well.
+// Makes a function that takes a number of bytes and tells the client from time to time that work
+// goes on. An error of the link is also put into `link`.
 std::function<Status(uint64_t)> ServeData::Teller(Status* link) {
   return [this, link, untold = uint64_t{0}](uint64_t bytes) mutable -> Status {
     note_use_();

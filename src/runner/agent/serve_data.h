@@ -18,11 +18,11 @@
 
 namespace tenon::runner {
 
-// The requests about data sets (`data-…`). Each answers by itself; an Error is the link's. One put
-// at a time for each client.
+// Carries out the requests about data sets (`data-…`). Each method answers its request; an Error
+// means that the link failed. A client can have one put at a time.
 class ServeData {
  public:
-  // `note_use`: called while it works.
+  // `note_use` is called now and then while a request is carried out.
   ServeData(ServeLink& link, std::function<void()> note_use)
       : link_(link), note_use_(std::move(note_use)) {}
 
@@ -46,9 +46,9 @@ class ServeData {
 
   ServeLink& link_;
   std::function<void()> note_use_;
-  std::unique_ptr<snapshot::DataReceiver> receiver_;  // of the put that goes on
-  std::optional<snapshot::DataScan> scan_;            // the last one
-  bool failed_ = false;                               // it has, and that was said
+  std::unique_ptr<snapshot::DataReceiver> receiver_;  // of the current put
+  std::optional<snapshot::DataScan> scan_;            // the last scan
+  bool failed_ = false;                               // the put has failed, and the client was told
 };
 
 }  // namespace tenon::runner

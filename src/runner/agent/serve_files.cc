@@ -100,7 +100,7 @@ Status ServeFiles::Wait(const json::Object& request) {
       if (!grown.ok()) return link_.Fail(grown.error());
       return link_.Send({{"ok", true}, {"grew", *grown}});
     }
-    // A client that goes, or wants something else, does not wait any longer.
+    // The wait ends when the client goes or sends another request.
     TENON_TRY(const bool request_came,
               link_.WaitForRequest(std::min(left, kLookEveryUs), {{watch_.fd()}}));
     if (request_came) {

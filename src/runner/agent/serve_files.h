@@ -11,7 +11,8 @@
 
 namespace tenon::runner {
 
-// The requests about files. Each answers by itself; an Error is the link's.
+// Carries out the requests about files. Each method answers its request; an Error means that the
+// link failed.
 class ServeFiles {
  public:
   explicit ServeFiles(ServeLink& link) : link_(link) {}
@@ -20,7 +21,7 @@ class ServeFiles {
   Status Read(const json::Object& request);
   Status Locked(const json::Object& request);
   Status Wait(const json::Object& request);
-  // How many segments a run has here.
+  // Tells how many far segments a run has on this machine.
   Status Segments(const json::Object& request);
 
  private:

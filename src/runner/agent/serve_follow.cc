@@ -30,9 +30,9 @@ constexpr int64_t kLookEveryUs = 250'000;
 constexpr int64_t kSilenceUs = 5'000'000;
 constexpr int64_t kHolderEveryUs = 2'000'000;
 constexpr size_t kPiece = 1u << 20;
-// A link that takes in less is helped by compression; a faster one would wait for it.
+// Compression helps a link that takes in less than this. A faster link would wait for it.
 constexpr int64_t kSlowBytesPerUs = 50;
-// Pieces that a slow link gets compressed before it is looked at again.
+// How many pieces a slow link gets compressed before its speed is measured again.
 constexpr int kSlowPieces = 64;
 constexpr size_t kMostStreams = 64;
 
@@ -40,11 +40,11 @@ int64_t Now() { return SystemClock().MonotonicUs(); }
 
 }  // namespace
 
-// Looks at the files, sends piece by piece what the look has found, says what is to be said after
-// that, looks again.
+// One stream. It looks at the files, sends piece by piece what the look has found, tells what may
+// only be told after that, and looks again.
 class ServeFollows::Stream {
  public:
-  // `run_folder`: whose further segments are followed as they appear; "" = none.
+  // `run_folder`: the run whose further segments are followed as they appear; "": none.
   Stream(ServeLink& link, int64_t id, std::unique_ptr<FileWatch> watch,
          const std::vector<NamedFile>& files, std::string lock, std::string run_folder,
          bool just_begun)
@@ -64,16 +64,16 @@ class ServeFollows::Stream {
     last_sent_us_ = Now();
   }
 
-  // One look, or one piece of what the last look has found.
+  // Sends one piece of what the last look has found. If all of that is sent, looks first.
   Status Step() {
     if (!std::exchange(sending_, true)) TENON_TRY_VOID(Look());
     TENON_TRY(sending_, SendPiece());
     return sending_ ? Status() : SayAfterwards();
   }
-  // When the next step is due, whatever the watch tells.
+  // When the next step is due even if the watch tells nothing.
   int64_t due_us() const { return sending_ ? 0 : due_us_; }
   int watch_fd() const { return watch_->fd(); }
-  // The stream is over.
+  // Ends the stream and returns its watch.
   std::unique_ptr<FileWatch> GiveWatch() {
     watch_->Clear();
     return std::move(watch_);
@@ -87,13 +87,13 @@ class ServeFollows::Stream {
     UniqueFd fd;
     ino_t inode = 0;
     bool there = false;
-    bool differs = false;  // from what the client has; it was told, and asks again
+    bool differs = false;  // from what the client has; the client was told
     PieceCompressor compressor;
   };
 
-  // The lock is looked at first: if nobody holds it, what is there now is all there will be. What
-  // comes after this look is left for the next one, or one who writes fast would keep us from ever
-  // telling.
+  // Looks at the lock first: if nobody holds it, the files now have all that they will ever have.
+  // Bytes that come after this look are left for the next one. Otherwise a fast writer would keep
+  // the stream from ever telling about the lock.
   Status Look() {
     FileWatch::Told told = watch_->TakeEvents();
     if (std::exchange(first_, false)) told = {true, true};
@@ -122,19 +122,19 @@ class ServeFollows::Stream {
     return link_.Send(head);
   }
 
-  // nullopt: not known, or not the time to look.
+  // Whether somebody holds the lock. nullopt: not known, or not yet the time to look.
   std::optional<bool> LookAtLock(bool closed) {
     if (lock_.empty()) return std::nullopt;
     if (!closed && Now() - looked_us_ < kLookEveryUs) return std::nullopt;
     looked_us_ = Now();
     auto locked = IsLockedByOther(lock_);
     if (locked.ok()) return *locked;
-    // Nobody holds what is not there.
+    // Nobody holds a file that does not exist.
     if (locked.error().kind == ErrorKind::kNotFound) return false;
     return std::nullopt;
   }
 
-  // Tells of segments that were not there before.
+  // Tells the client of new segments, which the stream follows from now on.
   Status LookForSegments(bool now) {
     if (run_folder_.path().empty()) return {};
     if (!now && Now() - listed_us_ < kLookEveryUs) return {};
@@ -150,8 +150,9 @@ class ServeFollows::Stream {
     return {};
   }
 
-  // A writer that is stopped is told of: nothing comes from it until somebody lets it go on. One
-  // that has just begun is not: to tell who holds a lock may take the kernel ten milliseconds.
+  // Looks whether the writer is stopped, because then nothing comes until somebody lets it go on.
+  // Does not look at once when the run has just begun: the kernel may take ten milliseconds to say
+  // who holds a lock.
   void LookAtHolder(bool held) {
     if (!held) stopped_ = 0;
     if (!held || Now() - holder_us_ < kHolderEveryUs) return;
@@ -160,7 +161,8 @@ class ServeFollows::Stream {
     stopped_ = holder && holder->stopped ? holder->pid : 0;
   }
 
-  // Opens what has appeared or was replaced, tells of what has gone or is not what the client has.
+  // Opens a file that has appeared or was replaced. Tells the client of a file that is gone, or
+  // that differs from what the client has.
   Status LookAt(size_t index) {
     File& file = files_[index];
     struct stat now {};
@@ -186,16 +188,17 @@ class ServeFollows::Stream {
     return {};
   }
 
-  // After a power cut a file may have lost an end that the client got, and have another one now.
+  // After a power cut a file may have lost an end that the client has, and may have another end
+  // now.
   static bool IsAsTheClientHasIt(const File& file) {
     if (file.named.checked == 0) return true;
     std::string before(file.named.checked, '\0');
     const auto got = ReadAt(file.fd.get(), before, file.named.position - file.named.checked);
-    if (!got.ok()) return true;  // not known; who reads on will be told
+    if (!got.ok()) return true;  // not known; reading on will fail, too
     return *got == before.size() && Crc32c(before) == file.named.crc;
   }
 
-  // False: there is none left of what the last look has found.
+  // False: everything that the last look has found is sent.
   Result<bool> SendPiece() {
     for (size_t i = 0; i < files_.size(); ++i) {
       if (!files_[i].there || files_[i].sent >= files_[i].size) continue;
@@ -224,7 +227,7 @@ class ServeFollows::Stream {
     return {};
   }
 
-  // nullopt: better as it is.
+  // nullopt: the piece is better sent as it is.
   Result<std::optional<std::string>> Compressed(File& file, size_t length) {
     if (slow_pieces_ == 0) return std::optional<std::string>();
     --slow_pieces_;
@@ -243,8 +246,8 @@ class ServeFollows::Stream {
   std::string piece_;
   int slow_pieces_ = 0;
   bool first_ = true;       // no look yet
-  bool sending_ = false;    // what the last look has found
-  bool sent_some_ = false;  // of it
+  bool sending_ = false;    // not all of what the last look found is sent
+  bool sent_some_ = false;  // since the last look
   std::optional<bool> held_;
   int64_t due_us_ = 0;
   std::optional<bool> told_held_;

@@ -14,18 +14,20 @@
 
 namespace tenon::runner {
 
-// The streams of one conversation: each tells what comes to files until it is ended (docs/runner.md
-// § serve). They go on between requests, not while one is carried out. An Error is the link's.
+// The streams of one connection. Each stream sends what is appended to files, until the client ends
+// it (docs/runner.md § serve). Streams go on between requests and pause while a request is carried
+// out. An Error means that the link failed.
 class ServeFollows {
  public:
   explicit ServeFollows(ServeLink& link);
   ~ServeFollows();
 
-  // The request `follow`. It is answered only if it cannot be carried out.
+  // Carries out the request `follow`. Answers only if it cannot be carried out.
   Status Begin(const json::Object& request);
-  // The request `unfollow`, which is not answered.
+  // Carries out the request `unfollow`. Does not answer.
   void End(int64_t id);
-  // Sends what comes to the files until a request begins to come in. Without streams: at once.
+  // Serves the streams until a request begins to come in. Returns at once when there are no
+  // streams.
   Status UntilRequest();
 
  private:
@@ -33,7 +35,8 @@ class ServeFollows {
 
   ServeLink& link_;
   std::map<int64_t, std::unique_ptr<Stream>> streams_;
-  // The kernel takes ten milliseconds to do away with one, so they are used again.
+  // Watches of streams that have ended, to be used again: the kernel takes ten milliseconds to
+  // remove one.
   std::vector<std::unique_ptr<FileWatch>> spare_watches_;
 };
 

@@ -27,7 +27,8 @@ ServeLink::ServeLink(int in, int out) : in_(in), out_(out) {
   for (const int fd : {in, out}) {
     const int flags = ::fcntl(fd, F_GETFL);
     if (flags >= 0) ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
-    // Fails on anything but a pipe, and where a user has too many large ones: then it is slower.
+    // Fails if the descriptor is no pipe, or if the user has too many large pipes. Then the link is
+    // slower.
     (void)::fcntl(fd, F_SETPIPE_SZ, kPipeBytes);
   }
 }
@@ -36,7 +37,7 @@ Status ServeLink::ReadSome() {
   const std::span<char> room = reader_.Room();
   const ssize_t count = ::read(in_, room.data(), room.size());
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return {};
-  // A reset connection is an end like others.
+  // A reset connection counts as the end, too.
   if (count <= 0) {
     ended_ = true;
     return {};
@@ -86,7 +87,7 @@ Status ServeLink::SendFromFile(const json::Object& head, int fd, uint64_t offset
   TENON_TRY_VOID(WriteAll(out_, EncodeFrameHead(head, length)));
   auto at = static_cast<off_t>(offset);
   for (size_t left = length; left > 0;) {
-    // The file's pages go to the pipe as they are. Some file systems cannot.
+    // Sends the file's pages to the pipe without a copy. Some file systems can't do that.
     ssize_t count = ::sendfile(out_, fd, &at, left);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && (errno == EINVAL || errno == ENOSYS)) {
@@ -97,7 +98,7 @@ Status ServeLink::SendFromFile(const json::Object& head, int fd, uint64_t offset
       count = static_cast<ssize_t>(got);
     }
     if (count < 0) return FromErrno("sending a file", errno);
-    // So much was promised; whoever follows begins anew.
+    // The head has promised more bytes, so the link ends and the client asks again.
     if (count == 0) return Unavailable("a file became shorter while it was sent");
     left -= static_cast<size_t>(count);
   }

@@ -13,30 +13,31 @@
 
 namespace tenon::runner {
 
-// The agent's connection: requests in, answers out. Writing blocks, so whoever reads slowly holds
-// us up and nothing piles up here. An Error means that the client is gone or talks nonsense: the
-// agent ends.
+// The agent's connection to its client: reads requests and writes answers. Writing blocks, so a
+// client that reads slowly slows the agent down, and nothing piles up in memory. An Error means
+// that the client is gone or sent nonsense; the agent then ends.
 class ServeLink {
  public:
-  // Does not own them.
+  // Does not own the descriptors.
   ServeLink(int in, int out);
 
-  // The next request; nullopt: there will be none.
+  // Waits for the next request. nullopt: the client has ended the connection.
   Result<std::optional<Frame>> Next();
 
-  // Waits until a request (or the end of them) begins to come in, one of `also` is readable, or the
-  // time is up. True: a request, or the end.
+  // Waits until a request or the end of requests begins to come in, until one of `also` is
+  // readable, or until the time is up. True: a request, or the end.
   Result<bool> WaitForRequest(int64_t timeout_us, std::span<const int> also = {});
 
-  // What is sent from here on answers the request of that number, and bears it; 0: it has none.
+  // Everything sent from now on answers the request with this number and carries the number. 0: the
+  // request has no number.
   void Answering(int64_t id) { answering_ = id; }
   Status Send(const json::Object& head, std::string_view body = {});
-  // The same with that part of a file for a body. The file is only ever appended to; if it became
-  // shorter all the same, the agent ends and the client asks again.
+  // As Send(), with a part of a file as the body. The file may only grow. If it became shorter all
+  // the same, this fails with kUnavailable, the agent ends and the client asks again.
   Status SendFromFile(const json::Object& head, int fd, uint64_t offset, size_t length);
   Status Ok() { return Send({{"ok", true}}); }
   Status Fail(const Error& error);
-  // Whether the last answer said `ok`, and nothing spoke against it afterwards.
+  // Whether the last answer said `ok` and was not counted as failed after that.
   bool answered_ok() const { return answered_ok_; }
   void CountAsFailed() { answered_ok_ = false; }
 
@@ -45,8 +46,8 @@ class ServeLink {
 
   int in_, out_;
   FrameReader reader_;
-  std::optional<Frame> next_;  // has come in already
-  bool some_ = false;          // part of a frame has come
+  std::optional<Frame> next_;  // read, but not yet returned
+  bool some_ = false;          // part of a frame was read
   bool ended_ = false;
   bool answered_ok_ = false;
   int64_t answering_ = 0;

@@ -28,7 +28,7 @@ Result<Hash> HashOf(const json::Object& request, std::string_view key) {
 ServeObjects::Store::Store(snapshot::ObjectStore opened, const std::string& of_home)
     : home(of_home), objects(std::move(opened)), receiver(objects, run::Home(of_home).incoming()) {}
 
-// What came in before the link was cut need not come again.
+// Objects that came in before the link was cut need not come again.
 ServeObjects::~ServeObjects() {
   if (store_) (void)store_->receiver.Flush().ok();
 }

@@ -17,24 +17,25 @@
 
 namespace tenon::runner {
 
-// A file that says that a home belongs to other machines' clients: made by the agent.
+// Marks a home as one that clients of other machines use. The agent makes this file in the home.
 inline constexpr const char* kHostedMark = "hosted";
 
-// The requests about objects. Each answers by itself; an Error is the link's.
+// Carries out the requests about objects. Have() and Get() answer their request; an Error means
+// that the link failed.
 class ServeObjects {
  public:
-  // `note_use`: called while it works.
+  // `note_use` is called while objects are sent to the client.
   ServeObjects(ServeLink& link, std::function<void()> note_use)
       : link_(link), note_use_(std::move(note_use)) {}
   ~ServeObjects();
 
-  // `objects` and `piece`: not answered; what goes wrong is told by the next Have().
+  // Carries out `objects` and `piece`. Does not answer; the next Have() tells what went wrong.
   void Take(const json::Object& request, std::string_view body);
   Status Have(const json::Object& request);
   Status Get(const json::Object& request);
 
  private:
-  // The store of one home, and what is on its way into it.
+  // The object store of one home, and the receiver that puts objects into it.
   struct Store {
     explicit Store(snapshot::ObjectStore opened, const std::string& home);
     std::string home;
@@ -46,7 +47,7 @@ class ServeObjects {
 
   ServeLink& link_;
   std::function<void()> note_use_;
-  std::unique_ptr<Store> store_;  // of the home asked for last
+  std::unique_ptr<Store> store_;  // of the home in the last request
   std::optional<Error> went_wrong_;
 };
 

@@ -71,7 +71,7 @@ class Agent {
         objects_(link_, [this] { NoteUse(); }),
         data_(link_, [this] { NoteUse(); }) {}
 
-  // An Error: the link's.
+  // An Error means that the link failed.
   Status Run() {
     for (;;) {
       link_.Answering(0);
@@ -134,8 +134,9 @@ class Agent {
     return {};
   }
 
-  // A machine to which files are sent is not idle. The home is beside the folder we were started
-  // from; where clients have none, nobody watches.
+  // Notes that a client transfers files, so that the machine does not count as idle. The home is
+  // beside the folder that this program was started from. Without a home there is no watcher, and
+  // nothing is noted.
   void NoteUse() {
     const int64_t now = SystemClock().MonotonicUs();
     if (noted_us_ != 0 && now - noted_us_ < kNoteEveryUs) return;

@@ -20,7 +20,7 @@
 namespace tenon::runner {
 namespace {
 
-// By its name where the reader sits at another machine.
+// By its name if the reader of messages sits at another machine.
 std::string MachineWords(const run::RunSpec& spec) {
   if (!spec.IsElsewhere()) return gpu::HostFacts().machine;
   char name[256] = "";
@@ -39,13 +39,13 @@ Result<EngineContext> OpenEngine(const StartRequest& request) {
   }
   TENON_TRY(docker::EngineInfo info, engine->Info());
   EngineContext context{std::move(*engine), std::move(info), {}, MachineWords(request.spec)};
-  // Root inside is us where the engine runs without root; the number 0 is right there.
+  // On a rootless engine, root inside the container is our user, so uid 0 is right.
   if (!context.info.rootless) context.user = OurCredentials();
   return context;
 }
 
-// An engine without root has no say over the cgroups of version 1, and takes the limits all the
-// same.
+// A rootless engine has no control over cgroups of version 1. It accepts the limits without
+// applying them.
 std::optional<run::Notice> LimitsNotHeld(const run::ContainerSpec& spec,
                                          const docker::EngineInfo& info) {
   if (!info.rootless || info.cgroup_version != "1") return std::nullopt;
@@ -98,7 +98,7 @@ Result<ContainerExecutor::Ground> ContainerExecutor::FindGround(Handover& handov
                              ""});
   }
   TENON_TRY(EngineContext context, OpenEngine(request_));
-  // Before anything is fetched or made: what is asked for and cannot be had.
+  // Fail before anything is fetched or made if the requested GPU cannot be had.
   gpu::HostFacts host = gpu::LookAtHost("/", GetVariable(request_.environment, "PATH"));
   host.machine = context.machine;
   TENON_TRY_VOID(gpu::Decide(spec, {}, host, FactsOf(context)));
@@ -122,7 +122,7 @@ Result<run::ContainerMade> ContainerExecutor::MakeFromEnvironment(Ground& ground
   TENON_TRY(ImageEnvironment environment,
             EnsureEnvironmentImage(ground.engine, request_, ground.base, handover, stop));
   if (stop) return Unavailable("stopped");
-  // What follows is this run's own.
+  // From here on, everything belongs to this run alone.
   const int64_t begin = SystemClock().MonotonicUs();
   maker_.emplace(ground.engine, request_, std::move(environment), ground.access, stop);
   TENON_TRY_VOID(maker_->PrepareFolders());
@@ -134,7 +134,7 @@ Result<run::ContainerMade> ContainerExecutor::MakeFromEnvironment(Ground& ground
 Status ContainerExecutor::Prepare(Handover& handover, const std::atomic<bool>& stop) {
   TENON_TRY(Ground ground, FindGround(handover, stop));
   auto made = MakeFromEnvironment(ground, handover, stop);
-  // Another user of the engine may have removed the image since we found it.
+  // Another user of the engine may have removed the image after we found it.
   if (!made.ok() && made.error().kind == ErrorKind::kNotFound && maker_) {
     made = MakeFromEnvironment(ground, handover, stop);
   }
@@ -182,7 +182,7 @@ Result<int> ContainerExecutor::Enter(Door door, std::vector<std::string> command
       .WithHint("`tenon logs -f " + id + "` shows what it is doing");
 }
 
-// What an init that was killed has not taken is ours to take.
+// Takes the metrics that an init that was killed has not recorded.
 bool ContainerExecutor::FetchMetrics(Recorder& recorder, SafeNames& names) {
   const auto facts = init_.ReadAll();
   if (!facts.ok() && facts.error().kind != ErrorKind::kNotFound) return false;
@@ -195,15 +195,15 @@ Status ContainerExecutor::CopyOutputs(Recorder& recorder) {
   TENON_TRY(docker::Engine engine, docker::Engine::Connect(made_->socket));
   TENON_TRY(const auto found, engine.Find(made_->id));
   if (!found) return {};
-  // The whole of what is inside takes the place of what an earlier try has brought. A folder that
-  // is not there would be taken for a script that has left none.
+  // Replaces everything that an earlier try has copied. The folder must exist even if nothing is
+  // copied: a missing folder would mean that the script has left no outputs.
   TENON_TRY_VOID(RemoveTree(folder_.outputs()));
   TENON_TRY_VOID(MakeDirs(folder_.outputs()));
   docker::TarExtractor tar(folder_.outputs(), /*strip=*/1);
   const Status copied =
       engine.GetArchive(made_->id, std::string(executor::kWorkInside) + "/outputs",
                         [&](std::string_view bytes) { return tar.Feed(bytes); });
-  // A script may remove the folder; then there is nothing to fetch.
+  // A script may remove the folder; then there is nothing to copy.
   if (!copied.ok() && copied.error().kind == ErrorKind::kNotFound) return {};
   if (!copied.ok()) return copied;
   TENON_TRY_VOID(tar.Finish());
@@ -239,17 +239,17 @@ bool ContainerExecutor::Release(const Tell& tell) {
     if (auto gone = script_.Remove(*made_); gone.ok()) {
       (void)RemoveFile(folder_.engine_mark()).ok();
     } else {
-      // The mark stays: `sweep` and the end of another run look again.
+      // The mark stays, so that `sweep` or the end of another run tries again.
       tell(run::Notice{
           run::Level::kWarning,
           "the container " + made_->name + " could not be removed: " + gone.error().message,
           "tenon gc"});
     }
   } else if (!made_ && facts_.runner) {
-    // Its runner was killed before it could say what it has made.
+    // The runner was killed before it could record the container that it had made.
     (void)Sweep(request_.run.home, {{request_.spec.id}}).ok();
   }
-  // An init that was killed has not given it back.
+  // An init that was killed has not returned the reserve.
   if (init_.IsGone()) journal::GiveBackReserve(folder_.script_segment());
   return !stays;
 }

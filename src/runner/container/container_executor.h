@@ -12,13 +12,13 @@
 
 namespace tenon::runner {
 
-// The init of a run's container, by the segment on this disk that it writes.
+// The init of a run's container, seen through the segment that it writes on this disk.
 class SegmentInit : public executor::Init {
  public:
   explicit SegmentInit(std::string segment) : segment_(std::move(segment)) {}
   bool IsGone() const override;
   Word Read() const override;
-  // All that it has recorded so far.
+  // Everything that the init has recorded so far.
   Result<Facts> ReadAll() const;
 
  private:
@@ -28,13 +28,14 @@ class SegmentInit : public executor::Init {
   };
 
   const std::string segment_;
-  // Read when nobody wrote, which is also so before it begins. There may be gigabytes of output.
+  // What was read while no process held the segment's lock, and its size then: a segment may hold
+  // gigabytes of output. The init may not have begun at that time, so another size means read
+  // again.
   mutable std::optional<Last> last_;
 };
 
-// The script in a container of the image that the run configuration names, with the project's
-// environment. The container goes on without its runner, and its init (init.h) records what the
-// script does.
+// Runs the script in a container of the image that the run configuration names, with the project's
+// environment. The container outlives this runner: its init (init.h) records what the script does.
 class ContainerExecutor : public Executor {
  public:
   ContainerExecutor(StartRequest request, Facts facts);
@@ -52,7 +53,7 @@ class ContainerExecutor : public Executor {
   bool Release(const Tell& tell) override;
 
  private:
-  // The engine, the image it has to start from, and how it gives the GPU.
+  // The engine, the base image, and how the engine gives the container a GPU.
   struct Ground {
     EngineContext engine;
     gpu::Access access;
@@ -70,7 +71,7 @@ class ContainerExecutor : public Executor {
   const SegmentInit init_;
   std::optional<ContainerMaker> maker_;
   std::optional<run::ContainerMade> made_;
-  bool outputs_inside_ = false;  // it has the only copy of the outputs
+  bool outputs_inside_ = false;  // the container has the only copy of the outputs
   executor::ContainerScript script_;
 };
 

@@ -11,7 +11,7 @@
 namespace tenon::runner {
 namespace {
 
-// A container that is kept ends for its run when the init says so, and it may be asked before the
+// For a run, a kept container has ended when the init says so. The segment may be read before the
 // init has begun.
 TEST(SegmentInit, WhatComesAfterALookBeforeItsBeginningIsSeen) {
   const TempFolder temp;

@@ -20,10 +20,10 @@ namespace {
 
 constexpr const char* kPrivateOptions = "rw,nosuid,mode=0700,size=1m";
 constexpr const char* kTemporaryOptions = "rw,nosuid,nodev,mode=1777";
-// Folders inside whose Python files are not the image's.
+// Folders inside the container whose Python files are the run's, not the image's.
 constexpr const char* kOwnSources[] = {"/azureml-run", "/azureml-share", "/home", "/tmp"};
 
-// Engines take fewer letters than run ids have; the label has the id as it is.
+// Container names allow fewer characters than run ids. The label has the unchanged id.
 std::string ContainerName(const run::RunSpec& spec) {
   std::string name = "tenon-" + spec.id;
   bool changed = false;
@@ -56,16 +56,18 @@ ContainerMaker::ContainerMaker(EngineContext context, const StartRequest& reques
 
 Status ContainerMaker::PrepareFolders() {
   TENON_TRY(shim_, EnsureShim(request_.run.home));
-  // Ours, and so the user's: the init is root, and its FIFO would be of no use to the script.
+  // Made here so that the user owns them: the init is root, and the script could not use root's
+  // FIFO.
   TENON_TRY_VOID(MetricFiles::Open(folder_.metrics()));
   TENON_TRY_VOID(MakeDirs(folder_.container() + "/home", 0755));
   TENON_TRY_VOID(PreparePycache());
   TENON_TRY(share_, EnsureSharedFolder(request_));
   TENON_TRY_VOID(MakeDirs(folder_.container() + "/door", 0700));
-  // The init gets it open, and opens none itself.
+  // The init gets this file as an open descriptor (executor/segment_door.h); it cannot open it
+  // itself.
   TENON_TRY(UniqueFd segment, OpenFile(folder_.script_segment(), O_WRONLY | O_CREAT, 0644));
   if (!request_.spec.container.read_only_root) return {};
-  // Nobody can add the user to a root that cannot be written.
+  // A read-only root needs its own passwd and group: nobody can add the user later.
   Credentials nobody{65534, 65534, {}};
   const std::string root = folder_.container() + "/etc-root";
   const Credentials zero{};
@@ -86,10 +88,11 @@ Result<run::ContainerMade> ContainerMaker::Make() {
   made.image = environment_.ready.name;
   made.engine = context_.engine.version().name + " " + context_.engine.version().version;
   made.socket = context_.engine.socket();
-  // A name that is taken is that of an earlier try: the run is ours alone.
+  // The name belongs to this run alone, so a container that has it is left from an earlier try.
   TENON_TRY_VOID(context_.engine.Remove(made.name));
   if (stop_) return Unavailable("stopped");
-  // From here on whoever finds the run without us knows where to look for its container.
+  // From here on, a process that finds this run without its runner knows where to look for the
+  // container.
   TENON_TRY_VOID(
       WriteFileAtomically(folder_.engine_mark(), made.socket, 0600, Durability::kProcess));
   auto filled = CreateAndFill(config, &made);
@@ -105,7 +108,7 @@ Result<std::optional<run::ContainerMade>> ContainerMaker::MakeAgain(const Error&
   if (auto next = gpu::NextWay(access_, refused.message, FactsOf(context_))) {
     access_ = std::move(*next);
   } else if (pinned_memory_ && refused.message.find("rlimit") != std::string::npos) {
-    pinned_memory_ = false;  // the engine itself may not do that
+    pinned_memory_ = false;  // the engine may not be allowed to raise that limit
   } else if (IsAboutTheGpu(refused.message)) {
     const std::string& who = request_.spec.container.gpu_where;
     Error told = refused;
@@ -170,9 +173,9 @@ bool ContainerMaker::IsAboutTheGpu(const std::string& words) const {
   return false;
 }
 
-// An image's packages are compiled once, by the first run that imports them, and not again by
-// every container: what belongs to the image alone is shared by its runs. Where the files are the
-// run's own, so is what is made of them.
+// The first run that imports an image's packages compiles them; all later containers of the image
+// reuse that folder. Files that are the run's own get a folder of the run for what is compiled from
+// them.
 Status ContainerMaker::PreparePycache() {
   if (environment_.ready.key.empty()) return {};
   const std::string image = environment_.image.substr(environment_.image.find(':') + 1);

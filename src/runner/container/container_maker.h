@@ -18,23 +18,23 @@
 
 namespace tenon::runner {
 
-// The container of one run: made, made again when the engine does not like it, and what its init
-// is told.
+// Makes the container of one run, makes another one if the engine refuses to start it, and writes
+// the job for its init.
 class ContainerMaker {
  public:
   // `request` and `stop` must outlive this object.
   ContainerMaker(EngineContext context, const StartRequest& request, ImageEnvironment environment,
                  gpu::Access access, const std::atomic<bool>& stop);
 
-  // The folders of the run that the container is given. Once, before all else.
+  // Makes the folders of the run that are mounted into the container. Called once, before Make().
   Status PrepareFolders();
-  // Makes the container and, if the project is not shared with it, copies it in. An Error leaves no
-  // container. kNotFound: the image has been removed meanwhile.
+  // Makes the container and, if the project is not shared with it, copies the project in. Leaves no
+  // container after an Error. kNotFound: the image has been removed meanwhile.
   Result<run::ContainerMade> Make();
-  // After the engine has refused to start the last one: another one that it may like better;
-  // nullopt if there is none.
+  // Called after the engine has refused to start the last container. Makes one in another way that
+  // the engine may accept; nullopt when there is none left.
   Result<std::optional<run::ContainerMade>> MakeAgain(const Error& refused);
-  // What the init is told, for its standard input. Holds secrets.
+  // The job that the init reads from its standard input. Holds secrets.
   std::string Job() const;
 
  private:
@@ -54,11 +54,11 @@ class ContainerMaker {
   std::string shim_, share_, pycache_, passwd_, group_;
 };
 
-// What an engine says of itself, for gpu::Decide().
+// The engine's version, runtimes and devices, for gpu::Decide().
 gpu::EngineFacts FactsOf(const EngineContext& context);
 
-// What a process of the run finds in its environment inside the container, over the image's own;
-// without secrets and without what is the script's alone (its mark, its metrics).
+// Variables that a process of the run gets inside the container, in addition to the image's.
+// Without secrets and without those for the script alone (the run's mark, the metrics folder).
 Environment ContainerVariables(const StartRequest& request, const std::string& user_name);
 
 }  // namespace tenon::runner

@@ -22,7 +22,7 @@
 namespace tenon::runner {
 namespace {
 
-// The terminal passes every key on while this lives.
+// Puts the terminal into raw mode while this object lives, so that every key is passed on.
 class RawTerminal {
  public:
   explicit RawTerminal(bool wanted) {
@@ -42,7 +42,7 @@ class RawTerminal {
   bool changed_ = false;
 };
 
-// Bytes between our streams and those of a command in a container, until it ends.
+// Copies bytes between our streams and those of a command in a container, until the command ends.
 class Conversation {
  public:
   Conversation(docker::Engine& engine, std::string exec, docker::Stream stream, bool tty)
@@ -119,7 +119,7 @@ json::Object ExecConfig(const StartRequest& request, bool rootless, Door door,
   json::Array variables;
   for (const auto& [name, value] : env) variables.push_back(json::Value(name + "=" + value));
   config["Env"] = std::move(variables);
-  // Our program there is for the container's root alone.
+  // Only the container's root may read our program there.
   const Credentials user = rootless || door == Door::kPort ? Credentials{} : OurCredentials();
   config["User"] = std::to_string(user.uid) + ":" + std::to_string(user.gid);
   config["WorkingDir"] = executor::kWorkInside;

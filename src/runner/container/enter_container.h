@@ -12,8 +12,8 @@
 
 namespace tenon::runner {
 
-// Executor::Enter() of a run in a container: our standard streams are those of a command inside.
-// kNotFound: the container does not run any more.
+// Executor::Enter() for a run in a container: connects our standard streams to a command inside it.
+// Returns the command's exit code. kNotFound: the container no longer runs.
 Result<int> EnterContainer(const StartRequest& request, const run::ContainerMade& made, Door door,
                            std::vector<std::string> command);
 

@@ -57,7 +57,7 @@ Result<executor::ProcessRequest> WhatToStart(const InitJob& job, Recorder& recor
 }
 
 Result<int> Init() {
-  // What we hold open and what we were told is not the script's to look at, even if it is root.
+  // The script must not see our open files or memory, not even if it is root.
   (void)::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   TENON_TRY(std::string text, executor::ReadSized(STDIN_FILENO));
   TENON_TRY(const InitJob job, InitJob::FromText(text));
@@ -69,7 +69,8 @@ Result<int> Init() {
   sigemptyset(&ends);
   sigaddset(&ends, SIGTERM);
   sigaddset(&ends, SIGINT);
-  // The script does not inherit that. One that is not blocked would not reach a first process.
+  // Blocked so that sigwait() below gets them: a first process ignores signals by default. The
+  // script does not inherit the mask.
   if (job.keep_on_fail) ::sigprocmask(SIG_BLOCK, &ends, nullptr);
   ScriptOfOurs script;
   script.run_key = job.run_key;
@@ -91,7 +92,7 @@ void AppendLine(const std::string& path, const std::string& line) {
   if (file.ok()) (void)WriteAll(file->get(), line).ok();
 }
 
-// Whether a passwd-like file has that number in its third field.
+// Whether a file in the format of passwd or group has that number in its third field.
 bool HasNumber(const std::string& text, uint64_t number) {
   for (const std::string& line : Split(text, '\n')) {
     const std::vector<std::string> fields = Split(line, ':');

@@ -80,7 +80,7 @@ TEST(SettleUser, AUserWithoutANameGetsOneAndOthersStay) {
   EXPECT_EQ(ReadFile(root / "etc/passwd").value(),
             "root:x:0:0:root:/root:/bin/sh\nann:x:1234:1234:ann:/home/tenon:/bin/sh\n");
   EXPECT_EQ(ReadFile(root / "etc/group").value(), "ann:x:1234:\n");
-  SettleUser(root.path(), {1234, 1234, {}}, "ann", "/home/tenon");  // again: nothing is added
+  SettleUser(root.path(), {1234, 1234, {}}, "ann", "/home/tenon");  // again: adds nothing
   EXPECT_EQ(ReadFile(root / "etc/group").value(), "ann:x:1234:\n");
   EXPECT_TRUE(IsDirectory(root / "tmp"));
 }

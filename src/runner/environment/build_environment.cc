@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tools of a build learn from a host: its user's variables, pip's configuration, the CA
+// What the tools of a build take from a host: its user's variables, pip's configuration, the CA
 // bundle.
 #include <algorithm>
 #include <utility>
@@ -54,7 +54,7 @@ constexpr std::string_view kNames[] = {
 };
 constexpr std::string_view kPrefixes[] = {"PIP_", "UV_", "CONDA_", "MAMBA_", "SSL_", "GIT_SSL_"};
 
-// Where things go is ours to say.
+// Left out, because Tenon decides where things are installed.
 constexpr std::string_view kNot[] = {
     "CONDA_PREFIX",
     "CONDA_DEFAULT_ENV",
@@ -90,14 +90,14 @@ bool IsPicked(std::string_view name) {
 
 struct PipSettings {
   std::string index_url;
-  std::string extra_index_url;  // blanks between
-  std::string find_links;       // blanks between
-  std::string trusted_host;     // blanks between
+  std::string extra_index_url;  // separated by blanks
+  std::string find_links;       // separated by blanks
+  std::string trusted_host;     // separated by blanks
   std::string cert;
   std::string proxy;
 };
 
-// pip's own reading: INI with values that go on on indented lines.
+// Reads the file as pip does: INI, in which an indented line continues a value.
 void ReadPipFile(const std::string& path, PipSettings& settings) {
   auto text = ReadFile(path, 1u << 20);
   if (!text.ok()) return;

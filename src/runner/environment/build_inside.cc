@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kLongestLine = 64u << 20;
 
-// Tells the other end what happens, a line each.
+// Reports what happens to the host, one line each.
 class Teller : public BuildReporter {
  public:
   void OnStep(const run::Step& step) override { Tell("step", run::EventToJson(step)); }
@@ -36,7 +36,7 @@ class Teller : public BuildReporter {
   }
 };
 
-// The folder the environment goes to belongs to the user before he makes it.
+// Done as root, so that the user can make the environment in a folder of the image.
 Status GiveFolder(const std::string& path, const Credentials& user) {
   TENON_TRY_VOID(MakeDirs(path, 0755));
   if (::chown(path.c_str(), user.uid, user.gid) != 0) return FromErrno("giving " + path, errno);
@@ -52,7 +52,7 @@ Result<MadeEnvironment> Build(Teller& teller) {
   if (build.user.uid != ::geteuid() || build.user.gid != ::getegid()) {
     if (int failure = BecomeUser(build.user)) return FromErrno("becoming the user", failure);
   }
-  // The image's own variables, PATH above all, and over them what was sent.
+  // The image's own variables (above all PATH), overridden by those of the job.
   Environment environment = CurrentEnvironment();
   for (const auto& [name, value] : build.job.environment) environment[name] = value;
   build.job.environment = std::move(environment);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making an environment inside a container of its base image. The two ends of it: the job that goes
-// in on standard input, and the lines of JSON that come back on standard output.
+// Makes an environment inside a container of its base image. This file has both ends: the job that
+// the runner on the host writes to the container's standard input, and the lines of JSON that the
+// container answers on standard output.
 //
 //   {"step": {…}}  {"progress": {…}}  {"output": "…"}  {"notice": {…}}
 //   {"made": {…}} or {"error": {…}} last
@@ -19,22 +20,22 @@ namespace tenon::runner {
 
 struct BuildJob {
   EnvironmentJob job;
-  Credentials user;  // whose the environment and the caches are
+  Credentials user;  // owner of the environment and of the caches
   std::string user_name;
 
   std::string ToText() const;  // holds secrets
   static Result<BuildJob> FromText(std::string_view text);
 };
 
-// The verb, as the first process of a container. Returns its exit code.
+// The verb `build`: runs as the first process of a container. Returns its exit code.
 int RunBuildInside();
 
-// The other end: takes the lines apart.
+// The host's end: parses the lines and passes them to `reporter`, which must outlive this object.
 class BuildAnswer {
  public:
   explicit BuildAnswer(BuildReporter& reporter) : reporter_(reporter) {}
   void Feed(std::string_view bytes);
-  // Set once the last line was there.
+  // Set when the last line ("made" or "error") has arrived.
   const std::optional<Result<MadeEnvironment>>& result() const { return result_; }
 
  private:

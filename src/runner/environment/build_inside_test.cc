@@ -53,7 +53,7 @@ TEST(BuildAnswer, LinesAreUnderstoodHoweverTheStreamIsCut) {
 TEST(BuildAnswer, NothingIsMadeBeforeItIsSaid) {
   Heard heard;
   BuildAnswer answer(heard);
-  answer.Feed("{\"made\":{\"python\":\"/p\"}}");  // no end of line: it may be cut
+  answer.Feed("{\"made\":{\"python\":\"/p\"}}");  // no line end: it may be cut off
   EXPECT_FALSE(answer.result().has_value());
   answer.Feed("\n");
   EXPECT_TRUE(answer.result().has_value());

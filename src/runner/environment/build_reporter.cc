@@ -17,7 +17,7 @@ void JournalBuildReporter::OnStep(const run::Step& step) { handover_.Put(step); 
 
 void JournalBuildReporter::OnProgress(const std::string& step, const std::string& detail,
                                       uint64_t done, uint64_t total) {
-  // The first word of a step is always told.
+  // The first report of a step is never dropped.
   const bool first = step != last_step_;
   last_step_ = step;
   if (throttle_.Due() || first) handover_.Put(run::Progress{step, detail, done, total});

@@ -25,7 +25,7 @@ class ProgressThrottle {
   int64_t next_us_ = 0;
 };
 
-// Steps and progress go into the journal, the tools' words into a file of the run's folder.
+// Writes steps and progress to the journal, and the tools' output to a file in the run's folder.
 class JournalBuildReporter : public BuildReporter {
  public:
   JournalBuildReporter(Handover& handover, const std::string& log_path);

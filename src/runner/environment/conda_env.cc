@@ -3,8 +3,8 @@
 
 namespace tenon::runner {
 
-// It prints the words uv prints ("Resolved 3 packages", "Downloading x (1.0MiB)"), so that one
-// reader of progress serves both.
+// The script prints the same messages as uv ("Resolved 3 packages", "Downloading x (1.0MiB)"), so
+// that one parser of progress reads both.
 std::string_view CondaScript() {
   return R"PY(# SPDX-License-Identifier: Apache-2.0
 import asyncio

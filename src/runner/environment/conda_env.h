@@ -11,7 +11,7 @@ namespace tenon::runner {
 std::string_view CondaScript();
 
 inline constexpr int kNoChannelExit = 75;   // no channel could be reached
-inline constexpr int kUnsolvableExit = 65;  // the solver's own words are its last
+inline constexpr int kUnsolvableExit = 65;  // the output ends with the solver's own message
 
 }  // namespace tenon::runner
 

@@ -8,9 +8,9 @@
 
 namespace tenon::runner {
 
-// {"uid", "gid", "groups"}: who a container's first process is to become.
+// {"uid", "gid", "groups"}: the user that a container's first process becomes.
 json::Object CredentialsToJson(const Credentials& user);
-// kInvalid when one of the two numbers is missing: nobody becomes root because of that.
+// kInvalid when uid or gid is missing, so that a missing number never means root.
 Result<Credentials> CredentialsFromJson(const json::Object* object);
 
 }  // namespace tenon::runner

@@ -33,7 +33,7 @@ class Ensure {
 
   Result<EnvironmentRecord> Run() {
     const int64_t begin = SystemClock().MonotonicUs();
-    // What is there needs no lock: it is recorded after it is complete.
+    // Needs no lock: an environment is recorded only when it is complete.
     std::optional<EnvironmentRecord> record;
     if (!spec_.refresh_environment) {
       TENON_TRY(record, FindAndMark());
@@ -44,7 +44,7 @@ class Ensure {
     if (!record) {
       TENON_TRY(FileLock lock, environments_.Lock(
                                    key_, [this] { TellWaiting(); }, stop_));
-      // Somebody may have been faster.
+      // Another process may have made it while this one waited for the lock.
       if (waited_ || !spec_.refresh_environment) {
         TENON_TRY(record, Find());
       }
@@ -67,8 +67,8 @@ class Ensure {
   }
 
  private:
-  // Without the lock somebody may be removing or replacing what was found; after the mark nobody
-  // does any more.
+  // Without the lock, another process may be removing or replacing the environment that Find()
+  // returned. After the mark no process removes it any more, so look again.
   Result<std::optional<EnvironmentRecord>> FindAndMark() {
     TENON_TRY(auto record, Find());
     if (!record) return record;

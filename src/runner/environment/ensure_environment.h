@@ -16,20 +16,21 @@ namespace tenon::runner {
 
 // What differs between an environment in an image and one in a folder.
 struct EnvironmentKind {
-  // Whether what the record speaks of is still there.
+  // Whether the folder or image that the record describes still exists.
   std::function<Result<bool>(const EnvironmentRecord&)> still_there;
-  // Makes it, with the versions of the file `pins` ("": whatever is newest). Fills everything but
-  // key, packages and times.
+  // Makes the environment with the versions in the file `pins` ("": the newest versions). Fills in
+  // everything but the key, the packages and the times.
   std::function<Result<EnvironmentRecord>(const std::string& pins)> make;
-  // Takes over what somebody else has made who keeps records of their own; nullopt: there is
-  // nothing. Empty where that can't be.
+  // Takes over an environment that another home has made; nullopt when there is none. Empty
+  // function: homes do not share this kind.
   std::function<Result<std::optional<EnvironmentRecord>>()> adopt = nullptr;
 };
 
-// An environment is made once per key and host: found, or waited for while another run makes it,
-// taken over, or made. Whoever is killed meanwhile leaves nothing that looks finished. Records the
-// step and EnvironmentReady, and that this run uses it. kInvalid when it is not there and the run
-// configuration does not want it made.
+// Makes sure that the environment `key` exists on this host. Uses the one that exists, waits for
+// another run that is making it, takes it over (`adopt`), or makes it. A process that is killed
+// meanwhile leaves nothing that looks finished. Records the step, EnvironmentReady, and that this
+// run uses the environment. kInvalid when it does not exist and the run configuration forbids
+// making it.
 Result<EnvironmentRecord> EnsureEnvironment(const StartRequest& request, const std::string& key,
                                             const EnvironmentKind& kind, Handover& handover,
                                             const std::atomic<bool>& stop);

@@ -24,12 +24,12 @@ std::string Platform() {
   return ::uname(&names) == 0 ? std::string("linux-") + names.machine : "linux";
 }
 
-// A path is the user's choice of an interpreter; a bare name says no more than "some Python".
+// A path is the user's choice of an interpreter; a bare name only means "some Python".
 std::string NamedPython(const run::RunSpec& spec) {
   return spec.python.find('/') == std::string::npos ? "" : spec.python;
 }
 
-// A record of an environment is not to outlive its files in a power cut.
+// After a power cut, a record of an environment must not exist without its files.
 Status SyncFilesOf(const std::string& prefix) {
   TENON_TRY(const UniqueFd fd, OpenFile(prefix, O_RDONLY | O_DIRECTORY));
   if (DurableSyncfs(fd.get()) != 0) return FromErrno("sync " + prefix, errno);
@@ -59,7 +59,8 @@ Result<EnvironmentRecord> Make(const StartRequest& request, const std::string& k
     return Unavailable("a run that goes on uses this environment; it cannot be made anew now")
         .WithHint("wait for that run, or cancel it");
   }
-  // Until the new one is recorded the old one does not count.
+  // From here on the old environment has no record; the new one gets its record when it is
+  // complete.
   TENON_TRY_VOID(environments.Remove(key));
   JournalBuildReporter reporter(handover, request.run.Folder().build_log());
   auto made = MakeEnvironment(job, reporter, stop);

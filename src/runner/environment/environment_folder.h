@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment of a target whose scripts run as processes, where the user leaves it to us
+// The environment of a target that runs scripts as processes and lets Tenon manage the environment
 // (`userManagedEnvironment: false`): a folder on the host, made once per key.
 #ifndef TENON_RUNNER_ENVIRONMENT_ENVIRONMENT_FOLDER_H_
 #define TENON_RUNNER_ENVIRONMENT_ENVIRONMENT_FOLDER_H_
@@ -18,8 +18,9 @@ struct FolderEnvironment {
   std::string python;
 };
 
-// Found, waited for, or made. Records what happens, EnvironmentReady included. kInvalid when it is
-// not there and the run configuration does not want it made.
+// Finds the folder, waits for another run that is making it, or makes it. Records what happens,
+// EnvironmentReady included. kInvalid when it does not exist and the run configuration forbids
+// making it.
 Result<FolderEnvironment> EnsureFolderEnvironment(const StartRequest& request, Handover& handover,
                                                   const std::atomic<bool>& stop);
 

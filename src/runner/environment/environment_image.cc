@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// No builder is needed: a container of the base image, with our runner as its first process, makes
-// the environment as the submitting user; then the engine makes an image of it. Package caches and
-// tools are mounted, credentials come on standard input, so neither is in any layer.
+// No builder of the engine is needed. A container of the base image, with our runner as its first
+// process, makes the environment as the submitting user; then the engine commits the container to
+// an image. Package caches and tools are mounted, and credentials come on standard input, so no
+// layer contains them.
 #include "runner/environment/environment_image.h"
 
 #include <fcntl.h>
@@ -83,7 +84,7 @@ Error PullError(const run::ContainerSpec& spec, const std::string& machine, cons
 
 std::string Platform(const docker::Image& image) { return image.os + "-" + image.architecture; }
 
-// Folders of the host that the tools are told to look into, to be seen inside under the same name.
+// Folders of this host that the tools search for packages. They are mounted under the same path.
 std::vector<std::string> LocalSources(const StartRequest& request, const Environment& environment) {
   std::vector<std::string> words;
   for (const char* name : {"PIP_FIND_LINKS", "UV_FIND_LINKS", "PIP_INDEX_URL", "UV_INDEX_URL",
@@ -106,7 +107,7 @@ std::vector<std::string> LocalSources(const StartRequest& request, const Environ
   return folders;
 }
 
-// Takes a build container away, whatever happens.
+// Removes a build container when it goes out of scope.
 class BuildContainer {
  public:
   BuildContainer(docker::Engine& engine, std::string id) : engine_(engine), id_(std::move(id)) {}
@@ -135,7 +136,7 @@ class ImageBuild {
 
   struct Built {
     SharedImage image;
-    bool of_other_home = false;  // which was faster
+    bool of_other_home = false;  // another home was faster
   };
   Result<Built> Run() {
     TENON_TRY_VOID(RemoveStale());
@@ -147,7 +148,7 @@ class ImageBuild {
   }
 
  private:
-  // We hold the lock of this key, so a container that makes it is nobody's any more.
+  // We hold the lock of this key, so a build container of this home is a leftover.
   Status RemoveStale() {
     TENON_TRY(auto containers, context_.engine.List(std::string(kLabelKey) + "=" + key_));
     for (const docker::Container& container : containers) {
@@ -156,13 +157,13 @@ class ImageBuild {
         TENON_TRY_VOID(context_.engine.Remove(container.id));
       }
     }
-    // Somebody was killed between storing an image and giving it its name.
+    // An image without a name: a process was killed between the commit and naming the image.
     TENON_TRY(const auto images, context_.engine.ListImages(std::string(kLabelKey) + "=" + key_));
     const auto known = Environments(request_.run.home).Find(key_).value_or({});
     for (const docker::Image& image : images) {
       const bool ours = docker::LabelOf(image.labels, kLabelHome) == request_.run.home;
       if (!ours || !image.tags.empty() || (known && known->image_id == image.id)) continue;
-      (void)context_.engine.RemoveImage(image.id).ok();  // unless a run uses it
+      (void)context_.engine.RemoveImage(image.id).ok();  // fails when a run uses it
     }
     return {};
   }
@@ -183,20 +184,20 @@ class ImageBuild {
     if (stop_) return Unavailable("stopped");
     if (WantsConda(job.packages)) TENON_TRY_VOID(Stage(&job));
 
-    // From here on as it is seen inside.
+    // From here on, paths as seen inside the container.
     job.environment = request_.WithOwn(BuildEnvironmentInside(request_.environment));
     if (!pins_.empty()) ApplyPins(std::string(kInside) + "/pins.txt", &job.packages);
     job.prefix = executor::kPrefixInside;
     job.cache = std::string(kInside) + "/cache";
     job.tools = std::string(kInside) + "/tools";
-    job.scratch = std::string(kInside) + "/scratch/work";  // below a mount, which nobody can remove
+    job.scratch = std::string(kInside) + "/scratch/work";  // a mount point cannot be removed
     job.project = std::string(kInside) + "/project";
     if (!staged_.empty()) job.staged = std::string(kInside) + "/staged";
     if (!ca_bundle_.empty()) job.ca_bundle = std::string(kInside) + "/ca.pem";
     return build;
   }
 
-  // The image's own tools do when it cannot be had.
+  // Without it, the build uses the tools of the image.
   void FetchUv(const Environment& environment) {
     const int64_t begin = SystemClock().MonotonicUs();
     const bool first = ListDir(home_.tools()).value_or({}).empty();
@@ -262,8 +263,9 @@ class ImageBuild {
     return plan;
   }
 
-  // The container under the name that other homes look for. Where one of them has it: "" and that
-  // home's image, or, if none came of it, a container under another name.
+  // Creates the container under the name that other homes look for. If another home has taken the
+  // name, returns "" and that home's image in `theirs`; if that home made no image, a container
+  // under another name.
   Result<std::string> Create(const json::Object& config, std::optional<SharedImage>* theirs) {
     const std::string name = BuildContainerName(key_);
     auto id = context_.engine.Create(name, config);
@@ -299,10 +301,10 @@ class ImageBuild {
     return Built{{std::move(image), std::move(made)}};
   }
 
-  // Until the container has told the result, or is gone.
+  // Reads the container's answer until its result has come or the container is gone.
   Result<MadeEnvironment> Listen(docker::Stream& stream, const std::string& id) {
     BuildAnswer answer(reporter_);
-    std::string stray;  // what it says elsewhere is of interest when it dies
+    std::string stray;  // what it writes to other streams; shown if it dies
     docker::FrameDecoder frames([&](int which, std::string_view bytes) {
       if (which == 1) return answer.Feed(bytes);
       stray.append(bytes.substr(0, 4096 - std::min<size_t>(stray.size(), 4096)));
@@ -397,8 +399,8 @@ class ImageBuild {
 
 }  // namespace
 
-// Podman gives every container as many files and processes as it thinks it may, and fails where
-// that is more than the machine allows.
+// Podman's default limits for open files and processes may be above those of this machine; then a
+// container does not start. So this program's own hard limits are given.
 std::vector<std::string> EngineLimits(const EngineContext& context) {
   if (context.engine.version().name != "Podman") return {};
   std::vector<std::string> limits;
@@ -414,7 +416,8 @@ std::vector<std::string> EngineLimits(const EngineContext& context) {
 
 Result<std::string> OwnProgram() {
   TENON_TRY(std::string path, ReadLink("/proc/self/exe"));
-  // Clients that push it at the same time replace it by itself: the name tells the contents.
+  // Clients that push the runner at the same time replace the file with an identical one (its name
+  // contains its hash), so the path without " (deleted)" is right.
   constexpr std::string_view kReplaced = " (deleted)";
   if (path.ends_with(kReplaced) && !Exists(path)) path.resize(path.size() - kReplaced.size());
   return path;
@@ -478,7 +481,7 @@ Result<ImageEnvironment> EnsureEnvironmentImage(EngineContext& context, const St
   const std::string key = environment::EnvironmentKey(spec.packages, base.id, Platform(base));
   const std::string name = ImageName(key);
   const std::string& home = request.run.home;
-  // By its id: a name may have moved on to another image.
+  // By its id, because the name may have moved to another image.
   auto there = [&](const EnvironmentRecord& record) -> Result<bool> {
     const std::string& known = record.image_id.empty() ? name : record.image_id;
     TENON_TRY(auto image, context.engine.FindImage(known));
@@ -523,9 +526,8 @@ Result<ImageEnvironment> EnsureEnvironmentImage(EngineContext& context, const St
   };
   TENON_TRY(EnvironmentRecord record,
             EnsureEnvironment(request, key, {there, make, adopt}, handover, stop));
-  // The new one is on record, so who finds the environment from now on takes that. Where a run
-  // still uses the old one, it goes with the environment; where it still has a name, another home
-  // uses it.
+  // The new image is recorded, so runs use it from now on. If a run still uses the old image, that
+  // image is removed with the environment. If the old image still has a name, another home uses it.
   if (!replaced.empty() && !Environments(home).InUse(key, request.run.run_id)) {
     const auto old = context.engine.FindImage(replaced);
     if (old.ok() && *old && (*old)->tags.empty()) (void)context.engine.RemoveImage(replaced).ok();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The image a script runs in: the base image, with the project's environment in it where it asks
-// for one. Made once per key and engine, as `tenon/env:<key>` (shared_image.h).
+// The image that a script runs in: the base image, plus the project's environment if the project
+// asks for packages. Made once per key and engine, as `tenon/env:<key>` (shared_image.h).
 #ifndef TENON_RUNNER_ENVIRONMENT_ENVIRONMENT_IMAGE_H_
 #define TENON_RUNNER_ENVIRONMENT_ENVIRONMENT_IMAGE_H_
 
@@ -18,37 +18,39 @@
 
 namespace tenon::runner {
 
-// What a container is made with, found out once.
+// What is needed to make a container. Found out once.
 struct EngineContext {
   docker::Engine engine;
   docker::EngineInfo info;
-  Credentials user;     // who the script is inside: us, or root where root inside is us
-  std::string machine;  // what messages call this machine: they may be read on another one
+  Credentials user;     // the script's user inside: ours, or root on a rootless engine
+  std::string machine;  // this machine's name in messages, which may be read elsewhere
 };
 
-// The base image, pulled when it is not there.
+// Returns the base image. Pulls it if the engine does not have it.
 Result<docker::Image> EnsureBaseImage(EngineContext& context, const run::ContainerSpec& spec,
                                       Handover& handover, const std::atomic<bool>& stop);
 
 struct ImageEnvironment {
-  run::EnvironmentReady ready;  // recorded already
-  std::string image;            // to make the container of
-  std::string python;           // interpreter inside; "" = find one there
+  run::EnvironmentReady ready;  // already recorded in the journal
+  std::string image;            // the image to make the container from
+  std::string python;           // interpreter inside; "": the init looks for one
 };
 
-// The environment's image: found, waited for, or made. Records what happens, EnvironmentReady
-// included. kInvalid when it is not there and the run configuration does not want it made.
+// Finds the environment's image, waits for another run that is making it, or makes it. Records what
+// happens, EnvironmentReady included. kInvalid when it does not exist and the run configuration
+// forbids making it. Without packages, or when the user manages the environment, returns the base
+// image.
 Result<ImageEnvironment> EnsureEnvironmentImage(EngineContext& context, const StartRequest& request,
                                                 const docker::Image& base, Handover& handover,
                                                 const std::atomic<bool>& stop);
 
-// Where this program lies, for containers to have it.
+// The path of this program's file, to mount it into containers.
 Result<std::string> OwnProgram();
 
-// Limits that a container of this engine has to be given, as "name=value".
+// Limits that a container must be given explicitly on this engine, as "name=value".
 std::vector<std::string> EngineLimits(const EngineContext& context);
 
-// Of the runs' user; "user" when there is no name.
+// The name of the user who submitted the run; "user" when no usable character is left of it.
 std::string UserName(const StartRequest& request);
 
 }  // namespace tenon::runner

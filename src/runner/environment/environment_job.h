@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a job in a temp folder, tools shared by all tests of a program, wheels made on the
-// spot.
+// For tests: a job in a temporary folder, tools shared by all tests of a program, and wheels made
+// on the fly.
 #ifndef TENON_RUNNER_ENVIRONMENT_ENVIRONMENT_JOB_H_
 #define TENON_RUNNER_ENVIRONMENT_ENVIRONMENT_JOB_H_
 
@@ -48,7 +48,7 @@ class EnvironmentJobTest : public testing::Test {
     TENON_CHECK(MakeDirs(job_.project + "/wheels").ok());
   }
 
-  // One folder for the whole program: fetching uv for every test would cost minutes.
+  // One folder for the whole program: fetching uv for every test would take minutes.
   static const std::string& SharedTools() {
     static TempFolder folder;
     static std::string tools = folder / "tools";
@@ -94,7 +94,7 @@ class EnvironmentJobTest : public testing::Test {
     ASSERT_EQ(ran->status.code, 0) << ran->err;
   }
 
-  // A wheel in the project's folder, asked for by its path.
+  // Makes a wheel in the project's folder and asks for it by its path.
   void AddWheel(const std::string& name, const std::string& version, const std::string& where) {
     std::string module = name;
     std::replace(module.begin(), module.end(), '-', '_');

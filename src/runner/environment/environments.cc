@@ -17,8 +17,9 @@ constexpr off_t kLongestWithoutOutput = 16 << 20;
 constexpr const char* kRecord = "/environment.json";
 constexpr const char* kAside = "/environment.json.aside";
 
-// A container outlives its runner, and its host segment is short: no output is in it. A runner that
-// has written the end needs the environment no more, though it takes a moment to go.
+// Whether the run of this host segment still goes on. A run in a container may go on without a
+// runner; its host segment is short, because the script's output is in another segment. A runner
+// that has written the end no longer needs the environment, even if it has not exited yet.
 bool GoesOn(const std::string& segment) {
   const bool locked = IsLockedByOther(segment).value_or(true);
   struct stat info {};
@@ -38,7 +39,7 @@ Result<std::optional<EnvironmentRecord>> Environments::Find(const std::string& k
   }
   if (!text.ok()) return std::move(text).error();
   auto value = json::Parse(*text);
-  // A damaged record is as good as none: the environment is made again.
+  // A damaged record counts as no record: the environment is made again.
   if (!value.ok() || !value->is_object()) return std::optional<EnvironmentRecord>();
   auto record = EnvironmentRecord::FromJson(value->get_object());
   if (!record.ok() || record->ready.key != key) return std::optional<EnvironmentRecord>();
@@ -99,7 +100,8 @@ bool Environments::InUse(const std::string& key, const std::string& except) cons
 }
 
 Status Environments::Remove(const std::string& key) const {
-  // The record first: what follows may be cut short.
+  // The record first: if this process is killed in between, Find() must not see a half-removed
+  // environment.
   TENON_TRY_VOID(RemoveFile(folder(key) + kRecord));
   return RemoveTree(folder(key));
 }

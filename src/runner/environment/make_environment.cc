@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of things when an environment is made: empty the places, look what is there, ask for a
-// recipe, carry it out, perhaps learn from a failure and ask again, look at what came out.
+// Makes an environment in this order: empty the folders, look for tools and interpreters, ask for a
+// recipe, carry it out (after some failures, ask for another recipe), then look at the result.
 #include "runner/environment/make_environment.h"
 
 #include <sys/stat.h>
@@ -30,7 +30,7 @@ using environment::Recipe;
 using environment::RecipeStep;
 using environment::Tool;
 
-// Each round rules out one way; there are three to rule out.
+// Each round rules out one way to make the environment; there are three.
 constexpr int kRounds = 6;
 
 bool IsTrue(const Environment& env, const char* name) {
@@ -40,7 +40,7 @@ bool IsTrue(const Environment& env, const char* name) {
   return value == "1" || value == "true" || value == "yes" || value == "on";
 }
 
-// Folders of wheels that are not here: pip passes over them, uv does not.
+// Removes folders that do not exist here: pip skips them, uv fails.
 std::string ExistingFolders(const std::string& list, char separator,
                             std::vector<std::string>& missing) {
   std::vector<std::string> kept;
@@ -57,7 +57,7 @@ std::string ExistingFolders(const std::string& list, char separator,
   return Join(kept, std::string(1, separator));
 }
 
-// Passwords in addresses are secrets although nobody said so: https://user:PASSWORD@host/.
+// Passwords in addresses are masked even if nobody declared them: https://user:PASSWORD@host/.
 void AddPasswords(const std::string& text, std::vector<std::string>& masked) {
   for (size_t at = 0; (at = text.find("://", at)) != std::string::npos; at += 3) {
     size_t end = text.find_first_of("/ ,\t", at + 3);
@@ -124,7 +124,7 @@ class Builder {
     return CarryOut();
   }
 
-  // Items of the file are in messages as they stand there.
+  // Messages quote items of the file, which may contain secrets.
   Error Masked(Error error) const {
     error.message = Masker(masked_).Mask(error.message);
     return error;
@@ -192,7 +192,7 @@ class Builder {
            "a folder inside the project, named by --find-links in its file, is "
            "there on every target"});
     }
-    // uv has no variable for it.
+    // uv has no variable for this, so it becomes an option.
     if (IsTrue(env_, "PIP_NO_INDEX")) {
       packages_.pip_options.insert(packages_.pip_options.begin(), {"--no-index", "", ""});
     }
@@ -231,7 +231,7 @@ class Builder {
     }
     found_.python_is_named = !job_.python.empty();
     if (!found_.python_is_named) {
-      // Where nothing is asked for, the first that will do is taken.
+      // If no version is asked for, stop at the first suitable interpreter.
       bool any = constraint->empty();
       auto enough = [any](const environment::Interpreter& interpreter) {
         return any && environment::ChoosePython({&interpreter, 1}, {}) != nullptr;
@@ -267,7 +267,7 @@ class Builder {
     return Internal("the recipe for the environment never ends");
   }
 
-  // An error of the recipe that follows from an earlier failure tells that one too.
+  // Adds an earlier failure to an error of the recipe that may follow from it.
   Error BecauseOf(Error error) const {
     if (!learned_.empty()) error.message += "\n" + learned_;
     return error;
@@ -295,7 +295,7 @@ class Builder {
     reporter_.OnStep({name, SystemClock().MonotonicUs() - start, detail});
   }
 
-  // True: something was learned; ask for another recipe.
+  // True: something was learned from a failure; ask for another recipe.
   Result<bool> RunSteps() {
     for (const RecipeStep& step : recipe_.steps) {
       int64_t start = SystemClock().MonotonicUs();

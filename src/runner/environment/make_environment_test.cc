@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real environments, with real tools. Packages come from the index or are made here; what a machine
-// does not have (an old Python, a network) is skipped and said.
+// Makes real environments with real tools. Packages come from the index or are made here. A test
+// skips itself, and says so, when the machine lacks what it needs (an old Python, a network).
 #include "runner/environment/make_environment.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST_F(MakeEnvironmentTest, PipLinesAreInstalledByUvAndTheListTellsWhatIsThere) 
 TEST_F(MakeEnvironmentTest, WithoutUvVenvAndPipMakeTheSame) {
   NeedNetwork();
   job_.tools = folder_ / "no-tools/none";
-  // Nothing can be put below a file, so uv cannot be had.
+  // Makes it impossible to fetch uv: no folder can be made below a file.
   ASSERT_TRUE(WriteFileAtomically(folder_ / "no-tools", "", 0644, Durability::kProcess).ok());
   job_.packages.pip = {{"six==1.16.0", "six", "aml_config/c.yml:4"}};
   auto made = Make();
@@ -56,7 +56,8 @@ TEST_F(MakeEnvironmentTest, WithoutUvVenvAndPipMakeTheSame) {
 
 TEST_F(MakeEnvironmentTest, AnOldPythonIsFoundWhereItLies) {
   NeedUv();
-  // One that is on no PATH, where pyenv puts them: this machine's own under its version.
+  // An interpreter that is not on PATH but where pyenv puts them: this machine's own, under its
+  // version.
   auto any = environment::PythonConstraint::Parse(">=3.6");
   auto here = FindInterpreters({job_.tools, job_.environment, {}, stop_}, *any);
   ASSERT_FALSE(here.empty()) << "no Python 3.6 or later";
@@ -133,7 +134,7 @@ TEST_F(MakeEnvironmentTest, AHomeThatCannotBeWrittenDoesNotMatter) {
 
 TEST_F(MakeEnvironmentTest, AStopInTheMiddleEndsEverythingThatWasStarted) {
   NeedUv();
-  // A source package whose setup says where it is, ignores SIGTERM and stays.
+  // A source package whose setup writes its process id, ignores SIGTERM and does not end.
   std::string source = job_.project + "/slow";
   std::string started = folder_ / "started";
   ASSERT_TRUE(MakeDirs(source).ok());
@@ -160,7 +161,8 @@ TEST_F(MakeEnvironmentTest, AStopInTheMiddleEndsEverythingThatWasStarted) {
   EXPECT_EQ(made.error().kind, ErrorKind::kUnavailable);
   EXPECT_EQ(made.error().message, "stopped");
   pid_t pid = std::stoi(ReadFile(started).value());
-  // The signal was sent before Make returned; dying takes a moment, and a stranger has to reap it.
+  // The signal was sent before Make returned, but the process may need a moment to die and be
+  // reaped.
   auto gone = [pid] {
     auto id = IdentifyProcess(pid);
     return !id || CheckProcess(*id) == Liveness::kGone;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The versions an environment had when it was last made here, so that making it again gives the
-// same: <home>/pins/<key>.txt, constraints as pip and uv read them. Kept when the environment is
-// removed; `--refresh` does without.
+// The versions that an environment had when it was last made on this host, so that making it again
+// gives the same versions. <home>/pins/<key>.txt is a constraints file for pip and uv. It is kept
+// when the environment is removed; `--refresh` ignores it.
 #ifndef TENON_RUNNER_ENVIRONMENT_PINS_H_
 #define TENON_RUNNER_ENVIRONMENT_PINS_H_
 
@@ -14,10 +14,12 @@
 namespace tenon::runner {
 
 std::string PinsFile(const std::string& home, const std::string& key);
-// Of packages from an index; what came from a channel or an address is not pinned by version.
+// Saves the versions of packages from an index. Packages from a channel or an address are not
+// pinned.
 Status SavePins(const std::string& home, const std::string& key,
                 const std::vector<run::InstalledPackage>& installed);
-// Makes packages ask for the pinned versions; `file` is where the tools see it. "": as they are.
+// Adds `file`, the path of the pins as the tools see it, to the options of `packages`. Does nothing
+// when `file` is "" or the packages come from a uv.lock.
 void ApplyPins(const std::string& file, run::Packages* packages);
 
 }  // namespace tenon::runner

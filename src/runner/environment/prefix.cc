@@ -19,7 +19,7 @@ namespace {
 
 using run::InstalledPackage;
 
-// The head of a METADATA or PKG-INFO file.
+// The value of a header in a METADATA or PKG-INFO file.
 std::string HeaderValue(const std::string& text, std::string_view name) {
   for (const std::string& line : Split(text.substr(0, 16384), '\n')) {
     if (Trim(line).empty()) break;

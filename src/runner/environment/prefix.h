@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking at a finished prefix: what is in it, how large it is; and copying one.
+// Inspects a finished prefix (its packages, its size) and copies one.
 #ifndef TENON_RUNNER_ENVIRONMENT_PREFIX_H_
 #define TENON_RUNNER_ENVIRONMENT_PREFIX_H_
 
@@ -13,14 +13,15 @@
 
 namespace tenon::runner {
 
-// What the metadata of a virtual environment or conda prefix says, read without starting anything;
-// sorted by name. Damaged entries are left out.
+// Reads the metadata of a virtual environment or conda prefix without starting a program. Sorted by
+// name. Leaves out damaged entries.
 std::vector<run::InstalledPackage> ListInstalled(const std::string& prefix);
 
-// Bytes of its files, symlinks not followed.
+// Total size of its files. Does not follow symlinks; 0 for a folder that cannot be read.
 uint64_t TreeBytes(const std::string& folder);
 
-// Files, folders and symlinks with their permission bits. `to` is made. `stop`: kUnavailable.
+// Copies files, folders and symlinks with their permission bits. Creates `to`. kUnavailable when
+// `stop` is set.
 Status CopyTree(const std::string& from, const std::string& to, const std::atomic<bool>& stop);
 
 }  // namespace tenon::runner

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kHomeDigits = 8;
 constexpr size_t kLongestLabel = 16u << 20;
 constexpr useconds_t kLookUs = 200'000;
-// How long a stopped container may take to become an image: storing gigabytes takes a while.
+// How long a stopped container may take to become an image: storing gigabytes takes time.
 constexpr int64_t kStoringUs = 120'000'000;
 
 std::string ToHex(std::string_view bytes) {
@@ -33,7 +33,7 @@ std::string ToHex(std::string_view bytes) {
   return text;
 }
 
-// "" for what is no hex.
+// "" when `text` is not hex.
 std::string FromHex(std::string_view text) {
   std::string bytes;
   for (size_t i = 0; i + 1 < text.size(); i += 2) {
@@ -73,7 +73,7 @@ std::string ImageNameOfHome(const std::string& key, const std::string& home) {
 
 std::string BuildContainerName(const std::string& key) { return "tenon-build-" + key; }
 
-// Podman takes no quotes in a label.
+// In hex, because Podman does not accept quotes in a label.
 std::string MadeLabel(const MadeEnvironment& made) {
   return ToHex(Compress(json::Print(made.ToJson())));
 }

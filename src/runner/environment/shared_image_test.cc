@@ -28,7 +28,7 @@ MadeEnvironment Made() {
   return made;
 }
 
-// An engine with images; names can be given, and images removed by id.
+// A fake engine that can name images and remove them by id.
 class SharedImageTest : public testing::Test {
  protected:
   SharedImageTest() : fake_([this](const FakeRequest& request) { return Serve(request); }) {

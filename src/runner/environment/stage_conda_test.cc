@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real conda packages from a channel of the tests' own, solved and installed by py-rattler.
+// Solves and installs real conda packages with py-rattler, from a channel that the test makes.
 #include <gtest/gtest.h>
 
 #include "base/source_tree.h"
@@ -9,7 +9,7 @@
 namespace tenon::runner {
 namespace {
 
-// On top of what the end-to-end tests use: a package that knows its prefix.
+// Adds a package that knows its prefix to the channel of the end-to-end tests.
 constexpr const char* kMakeChannel = R"PY(
 import hashlib, json, pathlib, sys
 sys.path.insert(0, sys.argv[1])
@@ -40,7 +40,7 @@ print(made.url)
 class StageCondaTest : public EnvironmentJobTest {
  protected:
   StageCondaTest() {
-    // No micromamba, mamba or conda of this machine: py-rattler is what is tried here.
+    // Hides this machine's micromamba, mamba and conda, because these tests are about py-rattler.
     std::vector<std::string> path;
     for (const std::string& folder : Split(job_.environment["PATH"], ':')) {
       if (FindCondaTool({{"PATH", folder}}).empty()) path.push_back(folder);
@@ -107,7 +107,7 @@ TEST_F(StageCondaTest, AStagedPrefixKnowsWhereItWillLie) {
   ASSERT_TRUE(staged.ok()) << staged.error().message;
   EXPECT_EQ(Text(staging.prefix + "/share/tenon-native/where"), job_.prefix);
 
-  // Where it is used there is no channel and no py-rattler.
+  // The second machine has no channel and no py-rattler.
   job_.staged = staging.prefix;
   job_.packages.channels = {"file:///nonexistent"};
   AddWheel("tenon-demo", "1.2", "aml_config/c.yml:9");

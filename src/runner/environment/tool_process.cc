@@ -18,7 +18,7 @@ namespace tenon::runner {
 namespace {
 
 constexpr size_t kTail = 64 * 1024;
-constexpr int kLookMs = 100;  // how soon a stop or an end is seen
+constexpr int kLookMs = 100;  // how soon a stop or an end is noticed
 constexpr int64_t kGraceUs = 2'000'000;
 
 class ToolProcess {
@@ -32,7 +32,7 @@ class ToolProcess {
       Listen();
       Look();
     }
-    // The leader is not reaped yet, so the group's number is still ours.
+    // The leader is not reaped yet, so its process group cannot have been given to another process.
     ::kill(-pid_, SIGKILL);
     TENON_TRY(end_.status, Wait(pid_));
     DrainRest();
@@ -69,7 +69,8 @@ class ToolProcess {
     return got == 0 && info.si_pid == pid_;
   }
 
-  // After the end of output nothing wakes us but the clock; tools end right after that.
+  // After the output has ended, only the timeout wakes this thread; tools usually exit right after
+  // it.
   void Listen() {
     pollfd fd = {out_.get(), POLLIN, 0};
     int wait_ms = out_.valid() ? kLookMs : 5;
@@ -77,7 +78,7 @@ class ToolProcess {
     if (!Drain()) out_.Reset();
   }
 
-  // One piece; false at the end.
+  // Reads one piece; false at the end of the output.
   bool Drain() {
     char buffer[65536];
     ssize_t n = ::read(out_.get(), buffer, sizeof buffer);
@@ -87,7 +88,8 @@ class ToolProcess {
     return true;
   }
 
-  // What the pipe still holds. A stranger that left the group may keep it open: never wait.
+  // Reads what the pipe still holds. Never waits: a process that left the group may keep the pipe
+  // open.
   void DrainRest() {
     for (int i = 0; i < 64 && out_.valid(); ++i) {
       pollfd fd = {out_.get(), POLLIN, 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One child process of a build: run to its end, heard while it runs, gone with all it started when
-// it is told to stop.
+// Runs one child process of a build to its end and passes its output on as it comes. When told to
+// stop, ends the process with everything it has started.
 #ifndef TENON_RUNNER_ENVIRONMENT_TOOL_PROCESS_H_
 #define TENON_RUNNER_ENVIRONMENT_TOOL_PROCESS_H_
 
@@ -21,20 +21,20 @@ struct ToolRun {
   std::string cwd;
   std::vector<std::string> masked;
   int timeout_ms = 0;  // 0: none
-  // Its words as they come, standard output and error together, masked. May be empty.
+  // Called with standard output and error together, masked, as they come. May be empty.
   std::function<void(std::string_view)> on_output;
 };
 
 struct ToolEnd {
   ExitStatus status;
   bool timed_out = false;
-  std::string tail;  // the last 64 KiB it wrote, masked
+  std::string tail;  // the end of its output, masked: at least the last 64 KiB
   bool ok() const { return status.code == 0 && status.signal == 0 && !timed_out; }
   std::string How() const;  // "exit code 1", "signal 9"
 };
 
-// In a session of its own; when it has ended, or `stop` is set, or this thread dies, whatever is
-// left in its process group is killed. `stop`: kUnavailable "stopped".
+// Runs the tool in its own session. When the tool has ended, `stop` is set or the calling thread
+// dies, kills whatever is left in its process group. kUnavailable "stopped" when `stop` is set.
 Result<ToolEnd> RunTool(const ToolRun& tool, const std::atomic<bool>& stop);
 
 }  // namespace tenon::runner

@@ -28,10 +28,10 @@ using environment::PythonConstraint;
 using environment::PythonVersion;
 
 constexpr int kProbeMs = 20'000;
-// A tool that cannot be fetched in this time is done without.
+// A fetch that takes longer has failed; the build does without the tool.
 constexpr int kFetchMs = 300'000;
 
-// For Python 2 as well: a conda prefix may hold one.
+// Also runs on Python 2: a conda prefix may hold one.
 constexpr const char* kProbe =
     "import sys\n"
     "print('tenon-python %d.%d.%d' % sys.version_info[:3])\n"
@@ -53,7 +53,7 @@ bool IsProgram(const std::string& path) {
          ::access(path.c_str(), X_OK) == 0;
 }
 
-// "python3.11" → 11; -1 when the name tells nothing.
+// "python3.11" → 11; -1 when the name does not tell.
 int MinorOf(std::string_view name) {
   constexpr std::string_view kStem = "python3.";
   if (!name.starts_with(kStem) || name.size() == kStem.size() || name.size() > kStem.size() + 2) {
@@ -82,7 +82,7 @@ void AddFolder(const std::string& folder, const PythonConstraint& constraint,
   }
   auto names = ListDir(folder);
   if (!names.ok()) return;
-  // pyenv's shims stand for versions that are looked at where they lie.
+  // Skip pyenv's shims; AddPyenv looks at the versions behind them.
   if (folder.ends_with("/shims")) return;
   std::sort(names->begin(), names->end());
   for (const std::string& name : *names) {
@@ -136,7 +136,7 @@ Result<ToolEnd> RunQuietly(const ToolBox& box, std::vector<std::string> argv,
                      environment::LastWords(end.tail));
 }
 
-// A folder beside the place where its contents will go, removed with the object.
+// A folder next to the place where its contents will be moved; removed with the object.
 class WorkFolder {
  public:
   static Result<WorkFolder> Make(const std::string& parent) {
@@ -165,15 +165,15 @@ Result<std::string> OnlyName(const std::string& folder, std::string_view begin,
   return NotFound("no " + std::string(begin) + "*" + std::string(end) + " in " + folder);
 }
 
-// The machine's architecture as wheels spell it.
+// The wheel platform of uv's static build for this machine.
 std::string WheelPlatform() {
   struct utsname names = {};
   ::uname(&names);
   return std::string("musllinux_1_1_") + names.machine;
 }
 
-// An interpreter that has pip, for fetching a wheel: one that is here, else that of a virtual
-// environment below `work`, into which venv puts the pip that comes with Python.
+// An interpreter that has pip, for fetching a wheel: an existing one, else that of a virtual
+// environment that venv makes below `work`, with the pip that comes with Python.
 Result<std::string> FindPipPython(const ToolBox& box, const std::string& work) {
   TENON_TRY(PythonConstraint any, PythonConstraint::Parse(">=3.6"));
   auto enough = [](const Interpreter& interpreter) { return interpreter.has_pip; };
@@ -195,7 +195,7 @@ Result<std::string> FindPipPython(const ToolBox& box, const std::string& work) {
   return NotFound(text).WithHint("install python3-venv there (`apt-get install python3-venv`)");
 }
 
-// The environment for tools that are started outside of a recipe.
+// The environment for tools that run outside a recipe.
 Environment FetchEnvironment(const Environment& environment) {
   Environment env = environment;
   std::string bundle = FindCaBundle(env);
@@ -210,7 +210,7 @@ Environment FetchEnvironment(const Environment& environment) {
   return env;
 }
 
-// Called with the lock held.
+// The caller holds the lock.
 Result<std::string> FetchUv(const ToolBox& box) {
   TENON_TRY(WorkFolder work, WorkFolder::Make(box.tools));
   TENON_TRY(std::string python, FindPipPython(box, work.path()));
@@ -231,7 +231,8 @@ Result<std::string> FetchUv(const ToolBox& box) {
   TENON_TRY_VOID(RunQuietly(box, {program, "--version"}, work.path(), kProbeMs));
   std::string folder = box.tools + "/uv-" + version;
   TENON_TRY_VOID(MakeDirs(folder, 0755));
-  // Whoever finds a program of that name takes it: it is whole before it has the name.
+  // Others use a program of this name as soon as they find it, so it must be complete before the
+  // rename.
   TENON_TRY(const UniqueFd file, OpenFile(program, O_RDONLY));
   if (DurableFsync(file.get()) != 0) return FromErrno("sync " + program, errno);
   TENON_TRY_VOID(RenameFile(program, folder + "/uv"));
@@ -267,7 +268,7 @@ Result<Interpreter> AskInterpreter(const ToolBox& box, const std::string& path) 
   ToolRun tool;
   tool.argv = {path, "-E", "-s", "-c", kProbe};
   tool.env = box.env;
-  tool.cwd = "/";  // -c looks for modules where it is started
+  tool.cwd = "/";  // because -c looks for modules in the working directory
   tool.timeout_ms = kProbeMs;
   TENON_TRY(ToolEnd end, RunTool(tool, box.stop));
   Interpreter interpreter;
@@ -365,7 +366,8 @@ Result<std::string> EnsureRattler(const ToolBox& box, const std::string& uv,
   if (!python) return NotFound("there is no Python of 3.10 or later here to run py-rattler with");
   ToolBox inner{CanWrite(box.tools) ? box.tools : scratch, FetchEnvironment(box.env), box.masked,
                 box.stop};
-  // A virtual environment points at its interpreter, and containers may share this folder.
+  // A virtual environment points at its interpreter, and this folder may be shared with containers
+  // that have another one; so the name depends on the interpreter.
   std::string name = "rattler-" + python->version + "-" + Sha256Of(python->path).Hex().substr(0, 8);
   std::string folder = inner.tools + "/" + name;
   std::string mark = folder + "/complete";

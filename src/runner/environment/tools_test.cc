@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has to be on a machine so that uv can be had there.
+// What a machine needs so that uv can be fetched.
 #include "runner/environment/tools.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 class ToolsTest : public EnvironmentJobTest {
  protected:
-  // An environment in which the Python in `bin` is the only one.
+  // Variables with which the Python in `bin` is the only one found.
   Environment Only(const std::string& bin) const {
     Environment environment = job_.environment;
     environment["PATH"] = bin;
@@ -21,7 +21,7 @@ class ToolsTest : public EnvironmentJobTest {
     return environment;
   }
 
-  // A "Python" that answers our question with these modules and fails at anything else.
+  // A program that answers our probe like a Python with these modules and fails at anything else.
   std::string Pretender(const std::string& modules) {
     const std::string bin = folder_ / "pretender";
     Write(bin + "/python3",
@@ -37,7 +37,7 @@ class ToolsTest : public EnvironmentJobTest {
 
 TEST_F(ToolsTest, APythonWithVenvAloneIsEnoughToFetchUv) {
   NeedNetwork();
-  // A virtual environment without pip is such a Python, whatever else the machine has.
+  // A virtual environment without pip, whatever else the machine has.
   auto made = RunAndCapture({"python3", "-m", "venv", "--without-pip", folder_ / "bare"}, "/");
   ASSERT_TRUE(made.ok()) << made.error().message;
   ASSERT_EQ(made->status.code, 0) << made->err;

@@ -16,7 +16,7 @@ static_assert(std::endian::native == std::endian::little, "metric files are litt
 
 constexpr std::string_view kMagic = "TENONTM\n";
 constexpr uint32_t kVersion = 1;
-constexpr double kMaxSeconds = 1e11;  // the year 5138; what is beyond is not a time
+constexpr double kMaxSeconds = 1e11;  // the year 5138; a larger value is not a time
 
 template <typename T>
 T Load(std::string_view bytes, size_t offset) {

@@ -28,19 +28,19 @@ struct MetricChunkName {
   std::string family;  // "<pid>-<8 hex>"
   uint32_t number = 0;
 };
-// "71-00c0ffee.3.tm"; nothing for any other name.
+// Parses a name like "71-00c0ffee.3.tm"; nullopt for any other name.
 std::optional<MetricChunkName> ParseMetricChunkName(std::string_view file);
 
 struct MetricChunkHeader {
   uint32_t pid = 0;
   uint32_t number = 0;
   uint64_t size = 0;
-  uint64_t pid_namespace = 0;  // 0: not known
-  uint64_t start_ticks = 0;    // 0: not known
+  uint64_t pid_namespace = 0;  // 0: unknown
+  uint64_t start_ticks = 0;    // 0: unknown
   uint64_t want = 0;
   uint64_t synced = 0;
 };
-// `bytes` are the first kMetricHeaderSize of a file.
+// `bytes`: the first kMetricHeaderSize bytes of a file. kCorrupt when they are no header.
 Result<MetricChunkHeader> ParseMetricChunkHeader(std::string_view bytes);
 
 enum class MetricTag : uint8_t {
@@ -62,19 +62,20 @@ struct MetricRecord {
   uint32_t series = 0;
   int64_t time_us = 0;
   int64_t step = 0;
-  uint64_t raw = 0;          // the eight bytes of value or length
+  uint64_t raw = 0;          // the eight bytes that hold the value or the length
   std::string_view payload;  // points into the input
   uint64_t size = 0;         // of the whole record
 
   bool is_point() const { return tag >= MetricTag::kNumber && tag <= MetricTag::kList; }
 };
 
-// Size of the record that begins with `head` (kMetricRecordHead bytes), 0 when there is none yet.
-// kCorrupt: an unknown tag or a length over the maximum.
+// Size of the record that begins with `head` (kMetricRecordHead bytes); 0 when it is not written
+// yet. kCorrupt: an unknown tag, or a length over the maximum.
 Result<uint64_t> MetricRecordSize(std::string_view head);
-// The record at the beginning of `bytes`, which hold at least MetricRecordSize() of it.
+// Parses the record at the beginning of `bytes`, which hold at least MetricRecordSize() bytes of
+// it.
 Result<MetricRecord> ParseMetricRecord(std::string_view bytes);
-// The value of a point.
+// The value of a point; `record` must be one (is_point()).
 run::MetricValue MetricRecordValue(const MetricRecord& record);
 
 }  // namespace tenon::runner

@@ -23,11 +23,11 @@ namespace {
 constexpr uint64_t kRoundBytes = 512u << 10;
 constexpr size_t kMaxFamilies = 4096;
 constexpr size_t kMaxEntries = 65536;    // looked at per scan
-constexpr size_t kMaxOpenFamilies = 64;  // more are opened anew at each look
-constexpr int64_t kIdleUs = 2'000'000;   // before asking whether a writer is alive
+constexpr size_t kMaxOpenFamilies = 64;  // with more families, files are closed after each read
+constexpr int64_t kIdleUs = 2'000'000;   // then check whether the writer is alive
 constexpr size_t kMissingSlots = 1024;
 constexpr size_t kSlotSize = 16;
-// More than this says nothing of a process.
+// A larger count cannot be true for a process.
 constexpr uint64_t kMostMissing = uint64_t{1} << 40;
 
 uint64_t OwnPidNamespace() {
@@ -53,11 +53,11 @@ Result<UniqueFd> OpenWake(const std::string& folder) {
   if (::mkfifo(path.c_str(), 0600) != 0 && errno != EEXIST) {
     return FromErrno("making the FIFO " + path, errno);
   }
-  // Read and write: it never reports a hang-up, whoever comes and goes at the other end.
+  // Opened for reading and writing, so that it never reports a hang-up when writers come and go.
   return OpenFile(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW);
 }
 
-// Space for what the writers say when there is no space. It must be there before.
+// Reserves the space for the counts of lost points: when the disk is full, it is too late.
 Status MakeMissingFile(const std::string& folder) {
   std::string path = JoinPath(folder, "lost");
   if (Exists(path)) return {};
@@ -65,7 +65,7 @@ Status MakeMissingFile(const std::string& folder) {
                              Durability::kProcess);
 }
 
-// Families keep their blocks apart by this.
+// The blocks' source, which keeps those of different families apart.
 std::string SourceName(std::string_view family, uint32_t chunk) {
   return std::string(family) + "." + std::to_string(chunk);
 }
@@ -136,7 +136,7 @@ Result<MetricFiles::Round> MetricFiles::Poll(Phase phase) {
   }
   TENON_TRY_VOID(Scan(round));
   uint64_t budget = kRoundBytes;
-  // Everyone once, beginning with the one after whoever was read last when the budget ran out.
+  // Each family once, beginning with the one at which the last round ran out of budget.
   auto first = families_.lower_bound(next_first_);
   std::vector<Family*> order;
   for (auto it = first; it != families_.end(); ++it) order.push_back(&it->second);
@@ -158,7 +158,7 @@ Result<MetricFiles::Round> MetricFiles::Poll(Phase phase) {
   return round;
 }
 
-// Looks which chunks there are. Nothing of the listing is kept, however long it is.
+// Finds the lowest chunk of each family. Keeps nothing else of the listing, however long it is.
 Status MetricFiles::Scan(Round& round) {
   std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(folder_.c_str()), ::closedir);
   if (!folder) return FromErrno("reading the metric files in " + folder_, errno);
@@ -212,7 +212,7 @@ void MetricFiles::PollFamily(Family& family, Phase phase, uint64_t& budget, Roun
   CloseSurplus(family);
 }
 
-// False: there is no next chunk yet, or it cannot be opened just now.
+// False: there is no next chunk yet, or it cannot be opened at the moment.
 Result<bool> MetricFiles::OpenChunk(Family& family, Round& round) {
   if (!family.lowest) {
     if (!family.started || family.writer_gone) family.last = family.ended = true;
@@ -238,7 +238,8 @@ Result<bool> MetricFiles::OpenChunk(Family& family, Round& round) {
   return true;
 }
 
-// False: it cannot be opened just now. kCorrupt: it is not the file it was, or none to read.
+// False: it cannot be opened at the moment. kCorrupt: the file was exchanged, or is not a metric
+// file.
 Result<bool> MetricFiles::EnsureOpen(Family& family) {
   if (family.fd.valid()) return true;
   // Non-blocking, so that a FIFO under this name does not stop us.
@@ -268,7 +269,8 @@ void MetricFiles::CloseSurplus(Family& family) {
 Status MetricFiles::ReadChunk(Family& family, uint64_t& budget, Round& round) {
   TENON_TRY(uint64_t length, CommittedLength(family, budget, round));
   if (length == 0) return {};
-  // The second read is the one that counts: now the bodies are as visible as the tags were before.
+  // Read again and use only this second read: a record whose tag was visible in the first read is
+  // complete in the second.
   TENON_TRY(size_t count, ReadAt(family.fd.get(), std::span(buffer_.data(), length), family.read));
   TENON_EXPECT_PEER(count == length, "the file was truncated");
   TENON_TRY_VOID(TakeRecords(family, std::string_view(buffer_.data(), length), round));
@@ -280,8 +282,8 @@ Status MetricFiles::ReadChunk(Family& family, uint64_t& budget, Round& round) {
   return {};
 }
 
-// Bytes from family.read on that are whole committed records, about `budget` at most. Leaves
-// buffer_ at least that long.
+// Number of bytes from family.read on that are whole committed records, about `budget` at most.
+// Makes buffer_ at least that long.
 Result<uint64_t> MetricFiles::CommittedLength(Family& family, uint64_t budget, Round& round) {
   uint64_t room = family.size - std::min(family.read, family.size);
   uint64_t piece = std::min(room, std::max(budget, kMetricRecordHead));
@@ -351,10 +353,10 @@ Status MetricFiles::TakePoint(Family& family, const MetricRecord& record, uint64
 void MetricFiles::LookWhetherOver(Family& family, bool progress, Phase phase) {
   if (family.ended) return;
   if (phase == Phase::kOver) family.over = true;
-  // `over` was found out before this read, so this read has seen the last record.
+  // `over` was set before this read, so this read has seen the last record.
   if (family.over && !progress) {
     family.ended = true;
-    family.last = false;  // a next chunk may lie there; OpenChunk finds out
+    family.last = false;  // there may be a next chunk; OpenChunk finds out
     return;
   }
   int64_t now = clock_->MonotonicUs();
@@ -365,14 +367,15 @@ void MetricFiles::LookWhetherOver(Family& family, bool progress, Phase phase) {
   family.over = family.writer_gone || NextChunkBegun(family);
 }
 
-// A writer that was interrupted between two chunks may not have ended the first.
+// Whether the next chunk has a record: a writer that was interrupted between two chunks may not
+// have ended the first.
 bool MetricFiles::NextChunkBegun(const Family& family) const {
   auto next = OpenFile(PathOf(family, family.chunk + 1), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   char tag = 0;
   return next.ok() && ::pread(next->get(), &tag, 1, kMetricHeaderSize) == 1 && tag != 0;
 }
 
-// False when the file has no header any more.
+// False when the header cannot be read.
 bool MetricFiles::ReadWant(Family& family) {
   char bytes[kMetricHeaderSize];
   auto count = ReadAt(family.fd.get(), bytes, 0);
@@ -381,7 +384,8 @@ bool MetricFiles::ReadWant(Family& family) {
   return true;
 }
 
-// Something can be made durable that somebody waits for; an absurd `want` asks no more than once.
+// Whether a process waits for bytes that have been read and are not durable yet. An absurdly large
+// `want` asks only once.
 bool MetricFiles::WantsSync(const Family& family) const {
   return std::min(family.header.want, family.read) > family.header.synced;
 }
@@ -391,7 +395,8 @@ void MetricFiles::Commit() {
     family.committed = family.read;
     if (!family.ended) continue;
     family.done = true;
-    // Whoever waits on this chunk has said so before it ended; look again now that it has.
+    // A process that waits for this chunk has set `want` before the chunk ended, so read it once
+    // more now.
     if (family.file_id && !family.writer_gone) {
       auto open = EnsureOpen(family);
       if (open.ok() && *open && ReadWant(family) && WantsSync(family)) continue;
@@ -402,7 +407,7 @@ void MetricFiles::Commit() {
 }
 
 void MetricFiles::FinishChunk(Family& family) {
-  // What is not deleted must not be taken for new later.
+  // A file that could not be deleted must not be read as a new one later.
   if (family.file_id && !keep_files_ && ::unlink(PathOf(family, family.chunk).c_str()) != 0 &&
       errno != ENOENT) {
     if (family.last || family.writer_gone) dropped_.insert(family.name);

@@ -33,7 +33,7 @@ uint64_t OwnNamespace() {
   return stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
 }
 
-// A chunk as the shim would write it, byte by byte.
+// A chunk as the shim writes it, byte by byte.
 class Chunk {
  public:
   explicit Chunk(uint32_t number = 0, uint32_t pid = static_cast<uint32_t>(getpid())) {
@@ -100,7 +100,7 @@ class MetricFilesTest : public testing::Test {
     EXPECT_TRUE(round.ok());
     return *std::move(round);
   }
-  // Everything there is, as a runner would read it.
+  // Everything in the folder, read as a runner reads it.
   std::vector<run::MetricBlock> ReadAll(MetricFiles& files,
                                         std::vector<std::string>* notices = nullptr,
                                         MetricFiles::Phase phase = MetricFiles::Phase::kRunning) {
@@ -224,7 +224,7 @@ TEST_F(MetricFilesTest, ChunksAreReadInOrderAndDeleted) {
   MetricFiles files = Open();
   std::vector<std::string> notices;
   EXPECT_EQ(Numbers(ReadAll(files, &notices), "a"), (std::vector<double>{1, 2, 3, 4}));
-  ASSERT_EQ(notices.size(), 1u);  // chunks 3 to 9 have gone missing
+  ASSERT_EQ(notices.size(), 1u);  // chunks 3 to 9 are missing
   EXPECT_NE(notices[0].find("1-00000001.3.tm"), std::string::npos);
   EXPECT_FALSE(Exists(Path("1-00000001.0.tm")));
   EXPECT_FALSE(Exists(Path("1-00000001.2.tm")));
@@ -232,7 +232,7 @@ TEST_F(MetricFilesTest, ChunksAreReadInOrderAndDeleted) {
 }
 
 TEST_F(MetricFilesTest, MoreThanOneRoundKeepsOrderAcrossManyProcesses) {
-  constexpr int kProcesses = 100, kPoints = 400;  // beyond what is kept open and read at once
+  constexpr int kProcesses = 100, kPoints = 400;  // more than is kept open and read at once
   for (int p = 0; p < kProcesses; ++p) {
     Chunk chunk;
     chunk.Name(0, "s" + std::to_string(p));
@@ -254,8 +254,8 @@ TEST_F(MetricFilesTest, MoreThanOneRoundKeepsOrderAcrossManyProcesses) {
 }
 
 TEST_F(MetricFilesTest, UncommittedRoundBeforeAFullOneIsNotCommittedByIt) {
-  // Two large families: one round reads the first only. What an earlier, failed round had read of
-  // the second must not count.
+  // Two large families: one round reads only the first. What a failed round has read of the second
+  // must not count.
   for (int p = 1; p <= 2; ++p) {
     Chunk chunk;
     chunk.Name(0, "s" + std::to_string(p));
@@ -263,7 +263,7 @@ TEST_F(MetricFilesTest, UncommittedRoundBeforeAFullOneIsNotCommittedByIt) {
     Put(std::to_string(p) + "-0000000" + std::to_string(p) + ".0.tm", chunk.Content());
   }
   MetricFiles files = Open();
-  for (int i = 0; i < 5; ++i) Poll(files);  // the journal refused them all
+  for (int i = 0; i < 5; ++i) Poll(files);  // the journal refused all of them
   auto blocks = ReadAll(files);
   EXPECT_EQ(Numbers(blocks, "s1").size(), 20000u);
   EXPECT_EQ(Numbers(blocks, "s2").size(), 20000u);
@@ -305,14 +305,14 @@ TEST_F(MetricFilesTest, PointsTheScriptDroppedAreReported) {
 TEST_F(MetricFilesTest, PointsWithoutAPlaceAreAddedUp) {
   MetricFiles files = Open();
   EXPECT_EQ(files.Missing(), 0u);
-  // Two processes have taken a slot each: a process number and a count.
+  // Two processes have taken a slot each: process id and count.
   auto fd = OpenFile(folder_ + "/lost", O_RDWR);
   ASSERT_TRUE(fd.ok());
   const uint64_t slots[] = {77, 40, 0, 0, 78, 2};
   const std::string_view bytes(reinterpret_cast<const char*>(slots), sizeof slots);
   ASSERT_TRUE(WriteAllAt(fd->get(), bytes, 32).ok());
   EXPECT_EQ(files.Missing(), 42u);
-  EXPECT_EQ(Open().Missing(), 42u);  // whoever takes over finds them
+  EXPECT_EQ(Open().Missing(), 42u);  // a new runner finds them
 }
 
 TEST_F(MetricFilesTest, WhatTheJournalHasNotGotStaysInItsFile) {
@@ -331,8 +331,8 @@ TEST_F(MetricFilesTest, TakeoverRepeatsNothingAndLosesNothing) {
   first.Name(0, "a").Name(1, "b").Number(0, 0, 1).Number(1, 0, 10);
   first.Number(0, 1, 2).Number(1, 1, 20).End();
   second.Name(1, "b").Name(0, "a").Number(1, 2, 30).Number(0, 2, 3);
-  // The journal of a runner that died between any two of its blocks: for every such set the rest
-  // comes.
+  // A runner may die between any two blocks. For every set of blocks that the journal may then
+  // have, the remaining points are returned.
   auto put = [&] {
     Put("5-0000000a.0.tm", first.Content());
     Put("5-0000000a.1.tm", second.Content());
@@ -349,7 +349,7 @@ TEST_F(MetricFilesTest, TakeoverRepeatsNothingAndLosesNothing) {
       put();
       MetricPositions positions;
       std::vector<run::MetricBlock> whole(all.begin(), all.begin() + journaled);
-      // Also with one of the blocks of the last round missing, whatever their order was.
+      // Also without one of the last round's blocks, whatever their order was.
       if (journaled == 2 && skipped == 1) whole.erase(whole.begin());
       for (const auto& block : whole) positions.Add(block);
       MetricFiles files = Open(positions);
@@ -446,7 +446,7 @@ TEST_F(MetricFilesTest, WakeIsReadableAndDrained) {
   EXPECT_FALSE(readable());
 }
 
-// A process that is certainly gone, with the start time it had.
+// A process that is certainly gone, with its start time.
 ProcessId GoneProcess() {
   pid_t pid = fork();
   if (pid == 0) {
@@ -484,7 +484,7 @@ TEST_F(MetricFilesTest, FilesOfLivingAndForeignProcessesStay) {
   ASSERT_TRUE(self.has_value());
   ProcessId gone = GoneProcess();
   uint32_t dead = static_cast<uint32_t>(gone.pid);
-  // Alive; dead by number but of another namespace; nothing known.
+  // Three writers: one alive, one whose number is free but of another namespace, one unknown.
   Put("1-00000001.0.tm", Chunk().Owner(OwnNamespace(), self->start_ticks).Name(0, "a").Content());
   Put("2-00000002.0.tm", Chunk(0, dead).Owner(OwnNamespace() + 1, gone.start_ticks).Content());
   Put("3-00000003.0.tm", Chunk(0, dead).Owner(0, 0).Content());
@@ -636,7 +636,7 @@ TEST_F(MetricFilesTest, NamesThatAreNotChunksAreLeftAlone) {
   EXPECT_EQ(name->number, 3u);
 }
 
-// The two ends together: threads and forked children of a real Python log while we read.
+// Shim and reader together: threads and forked children of a real Python log while we read.
 TEST_F(MetricFilesTest, RealShimLosesNothingWhileBeingRead) {
   auto python = FindProgram("python3", getenv("PATH") ? getenv("PATH") : "/usr/bin");
   if (!python) GTEST_SKIP() << "no python3 on PATH";

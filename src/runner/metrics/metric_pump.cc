@@ -11,7 +11,7 @@
 namespace tenon::runner {
 namespace {
 
-// So that a script that logs without pause does not keep the loop from its other work.
+// Limits the rounds, so that a script that logs without pause does not block the loop's other work.
 constexpr int kRoundsAtATime = 8;
 
 }  // namespace
@@ -57,7 +57,7 @@ void MetricPump::Pump() {
       recorder_.Append(run::Notice{run::Level::kWarning, std::move(text), ""});
     }
     bool any = !round->blocks.empty();
-    if (!recorder_.AppendMetrics(std::move(round->blocks))) return;  // they come again
+    if (!recorder_.AppendMetrics(std::move(round->blocks))) return;  // Poll returns them again
     recorder_.LosePoints(round->dropped);
     files_.Commit();
     if (any) syncer_.MarkDirty();

@@ -14,8 +14,9 @@
 
 namespace tenon::runner {
 
-// Moves points from a run's metric files into its journal while the script runs, and wakes the
-// processes that wait for theirs to be durable. All on the loop's thread, but for the disk.
+// Moves points from a run's metric files into its journal while the script runs, and tells
+// processes that wait when their points are durable. Runs on the loop's thread; only the sync runs
+// on the syncer's.
 class MetricPump {
  public:
   // All must outlive the pump.
@@ -25,8 +26,9 @@ class MetricPump {
   MetricPump(const MetricPump&) = delete;
   MetricPump& operator=(const MetricPump&) = delete;
 
-  void Pump();  // now; also happens by itself when a process asks
-  // The script is gone: everything that is left. False: the journal did not take all.
+  void Pump();  // once, now; also called when a process asks
+  // Called when the script has ended: collects all points that are left. False: the journal did not
+  // take all of them.
   bool Finish();
 
  private:
@@ -37,9 +39,9 @@ class MetricPump {
   PollLoop& loop_;
   Recorder& recorder_;
   Syncer& syncer_;
-  // The syncer's thread holds the event too, so it can't be closed under it.
+  // Shared with the syncer's callback, so that the descriptor is not closed while it writes to it.
   std::shared_ptr<UniqueFd> synced_event_;
-  // While the disk is waited for nothing new is committed: MarkSynced speaks for all that was.
+  // Nothing is committed while a sync is under way: MarkSynced covers everything committed so far.
   bool waiting_for_disk_ = false;
 };
 

@@ -12,15 +12,17 @@
 namespace tenon::runner {
 namespace {
 
-// A pipe as large as an ordinary user may have, so that a script that writes in bursts is not held
-// up.
+// The largest pipe that an ordinary user may have, so that a script that writes in bursts does not
+// have to wait.
 constexpr int kPipeSize = 1 << 20;
 // Small enough to stay in a processor's cache between the read and the write.
 constexpr size_t kBuffer = 256u << 10;
-// Reads less than this far apart, of less than this much, are a stream of small pieces.
+// A stream rests for kRestUs after a read of less than kSmall bytes that comes less than 2 *
+// kRestUs after the read before it.
 constexpr int64_t kRestUs = 1'000;
 constexpr size_t kSmall = 64u << 10;
-// With both streams in use the order between them counts for more than the cost.
+// A stream does not rest if the other one was read within this time: the order between the two
+// matters more than the cost.
 constexpr int64_t kQuietUs = 10'000;
 
 }  // namespace
@@ -38,8 +40,8 @@ Result<std::unique_ptr<Capture>> Capture::Open(PollLoop& loop, Sink sink) {
     if (::pipe2(ends, O_CLOEXEC) != 0) return FromErrno("make a pipe for the script", errno);
     stream.ours.Reset(ends[0]);
     stream.child.Reset(ends[1]);
-    ::fcntl(ends[1], F_SETPIPE_SZ, kPipeSize);  // a wish: smaller works as well
-    // Only our end: the script's must block as any pipe does.
+    ::fcntl(ends[1], F_SETPIPE_SZ, kPipeSize);  // may fail: a smaller pipe works as well
+    // Only our end: the script's end must block as any pipe does.
     if (::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) return FromErrno("set up a pipe", errno);
     OneStream* which = &stream;
     Capture* self = capture.get();
@@ -60,7 +62,7 @@ void Capture::CloseChildEnds() {
 
 void Capture::OnReady(OneStream& stream) {
   OneStream& other = Other(stream);
-  // What a resting stream holds was there before this.
+  // What a resting stream holds was written before what is ready now.
   if (other.rests) {
     other.rests = false;
     ReadOnce(other);
@@ -89,7 +91,7 @@ bool Capture::ReadOnce(OneStream& stream) {
 void Capture::Drain() {
   for (OneStream& stream : streams_) {
     if (!stream.ours.valid()) continue;
-    // No more than is there at this moment: a daemon may write for ever.
+    // Reads no more than the pipe holds now: a daemon may write for ever.
     int there = 0;
     if (::ioctl(stream.ours.get(), FIONREAD, &there) != 0) there = kPipeSize;
     for (size_t left = static_cast<size_t>(there) + 1; left > 0;) {

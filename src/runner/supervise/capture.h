@@ -13,26 +13,27 @@
 
 namespace tenon::runner {
 
-// The two pipes between a script and the journal. Bytes are handed over as they come, in the order
-// in which the loop finds them; nothing is kept. A script that writes one small piece after the
-// other to one of them is read once a millisecond: waking us for each would cost it more than the
-// writing.
+// Reads a script's standard output and standard error through two pipes. Passes the bytes to the
+// sink as they come, in the order in which the poll loop finds them, and keeps nothing. While a
+// script writes many small pieces to one stream, that stream is read only once per millisecond:
+// waking the runner for each piece would cost the script more than the writing.
 class Capture {
  public:
   using Sink = std::function<void(run::Stream stream, std::string_view bytes)>;
 
-  // `loop` must outlive this object; `sink` is called from it.
+  // `loop` must outlive this object. `sink` is called from the loop and from Drain().
   static Result<std::unique_ptr<Capture>> Open(PollLoop& loop, Sink sink);
   ~Capture();
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
 
-  // The script's ends, until CloseChildEnds().
+  // The script's ends of the pipes. Valid until CloseChildEnds().
   int stdout_fd() const { return streams_[0].child.get(); }
   int stderr_fd() const { return streams_[1].child.get(); }
   void CloseChildEnds();
 
-  // Takes what is in the pipes now. Does not wait for the ends that daemons may hold open.
+  // Reads what is in the pipes now. Does not wait for end of file, because a daemon may hold the
+  // script's ends open.
   void Drain();
 
  private:
@@ -40,13 +41,13 @@ class Capture {
     run::Stream name;
     UniqueFd ours;
     UniqueFd child;
-    int64_t read_us = 0;  // when there was something last
+    int64_t read_us = 0;  // monotonic; when bytes were last read
     bool rests = false;
   };
   Capture(PollLoop& loop, Sink sink);
   void OnReady(OneStream& stream);
   OneStream& Other(const OneStream& stream) { return streams_[&stream == &streams_[0] ? 1 : 0]; }
-  // One read; false when there was nothing, or the stream has ended.
+  // Reads once. False: the pipe is empty, or the stream has ended.
   bool ReadOnce(OneStream& stream);
 
   PollLoop& loop_;

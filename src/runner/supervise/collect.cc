@@ -22,7 +22,7 @@
 namespace tenon::runner {
 namespace {
 
-// Per record; the bytes bound a record also when every name has to be escaped.
+// Limits of one record. The limit on bytes holds even if every name has to be escaped.
 constexpr size_t kFilesPerRecord = 1000;
 constexpr size_t kPathBytesPerRecord = 128u << 10;
 
@@ -56,8 +56,8 @@ class ArtifactWriter {
   bool ok_ = true;
 };
 
-// Makes what lies in the folder `below` of `root`, and deeper, readable for us as far as it is ours
-// to do so. Adds the paths of the rest, from `root` on, to `unreadable`.
+// Makes everything below the folder `below` of `root` readable for us, where we may. Adds the paths
+// (relative to `root`) of what stays unreadable to `unreadable`.
 void MakeReadable(const std::string& root, const std::string& below,
                   std::vector<std::string>* unreadable) {
   for (const std::string& name : ListDir(JoinPath(root, below)).value_or({})) {
@@ -88,7 +88,8 @@ std::string SomeOf(const std::vector<std::string>& paths) {
   return Join(some, ", ") + (shown < paths.size() ? ", …" : "");
 }
 
-// The paths of files, and of folders without any, below `folder` (and deeper), from `root` on.
+// Lists everything below `folder`, with paths relative to `root`: files in `paths`, folders without
+// any files in `empty`.
 void ListFiles(const std::string& root, const std::string& folder, std::vector<std::string>* paths,
                std::vector<std::string>* empty) {
   for (const std::string& name : ListDir(JoinPath(root, folder)).value_or({})) {
@@ -104,7 +105,7 @@ void ListFiles(const std::string& root, const std::string& folder, std::vector<s
   }
 }
 
-// The same file under another path below `stage`; one that is taken gets a number.
+// Puts a file under another path below `stage`. A path that is taken gets a number.
 Status PutUnder(const std::string& from, const std::string& stage, const std::string& path) {
   constexpr int kTries = 10'000;
   for (int number = 1; number <= kTries; ++number) {
@@ -113,22 +114,22 @@ Status PutUnder(const std::string& from, const std::string& stage, const std::st
     if (!MakeDirs(DirName(to), 0700).ok() || Exists(to)) continue;
     if (::link(from.c_str(), to.c_str()) == 0) return {};
     if (errno == EEXIST) continue;
-    // Not every file may be linked to: it may be another user's, or a file system without links.
+    // Linking may fail: the file is another user's, or the file system has no links.
     TENON_TRY(const UniqueFd fd, OpenFile(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
     return snapshot::CopyFile(fd.get(), to, Durability::kProcess);
   }
   return Unavailable("too many outputs have the same name once their secrets are masked");
 }
 
-// A folder beside `outputs` with the same files under names that may be written down, where any of
-// them may not; else `outputs` itself. Its user removes it.
+// Returns `outputs` if all names in it may be written down. Otherwise returns a folder beside it
+// that has the same files under names that may be; the caller removes it.
 Result<std::string> UnderSafeNames(const RunName& run, const std::string& outputs,
                                    std::vector<std::string>* unreadable, SafeNames& names) {
   std::vector<std::string> paths, empty, closed;
   MakeReadable(outputs, "", &closed);
   ListFiles(outputs, "", &paths, &empty);
   bool all_safe = true;
-  // An empty folder has a name, too, which the tree of the outputs would hold.
+  // The tree of the outputs holds the names of empty folders, too.
   for (const auto* list : {&paths, &empty, &closed}) {
     for (const std::string& path : *list) all_safe = names(path) == path && all_safe;
   }
@@ -206,7 +207,7 @@ Result<uint64_t> Collect(const RunName& run, Recorder& recorder, SafeNames& name
   return uint64_t{unreadable.size()};
 }
 
-// Removes the points with text from the blocks; how many.
+// Removes the points with text from the blocks. Returns how many.
 uint64_t DropText(std::vector<run::MetricBlock>& blocks) {
   uint64_t dropped = 0;
   for (run::MetricBlock& block : blocks) {
@@ -224,7 +225,7 @@ Result<uint64_t> TryCollectOutputs(const RunName& run, Recorder& recorder, SafeN
                                    bool even_none) {
   const std::string outputs = run.Folder().outputs();
   if (const std::string above = LeadsAbove(outputs, run.home); !above.empty()) {
-    // Its list is that of an empty folder, so that nothing is taken for left.
+    // Records an empty list, so that no outputs count as left.
     TENON_TRY_VOID(RemoveFile(outputs));
     recorder.Append(run::Notice{run::Level::kWarning,
                                 "nothing was collected of outputs/: it is a symlink to " +
@@ -248,7 +249,7 @@ std::string CollectOutputs(const RunName& run, Recorder& recorder, SafeNames& na
     return Count(*left, "output could not be read; it is", "outputs could not be read; they are") +
            " kept in " + outputs;
   }
-  // The reason names files.
+  // The reason names files, and their names may hold a secret.
   const std::string why =
       names.know_all() ? left.error().message : "a secret might be in the reason";
   recorder.Append(run::Notice{
@@ -275,7 +276,7 @@ bool CollectMetrics(MetricFiles& files, Recorder& recorder, bool keep_text) {
     uint64_t points = 0, written = 0;
     for (const run::MetricBlock& block : round->blocks) points += block.points.size();
     const bool taken = recorder.AppendMetrics(std::move(round->blocks), &written);
-    // What the journal does not take is counted, and its files stay where they are.
+    // Points that the journal did not take are counted, and their files stay where they are.
     lost += points - std::min(points, written);
     if (!taken) {
       complete = false;

@@ -9,9 +9,10 @@
 
 namespace tenon::runner {
 
-// Records which data sets lie in the shared folder of a run as it begins: a step "data" for each,
-// "NAME FINGERPRINT (N files, SIZE)". `shared` may begin with `~`, which `environment` explains;
-// "": there is no shared folder, and nothing to record.
+// Records which data sets the run's shared folder holds when the run begins: one step "data" per
+// data set, with the detail "NAME FINGERPRINT (N files, SIZE)". `shared` may begin with `~`, which
+// stands for HOME of `environment`. Records nothing when `shared` is "" (the target has no shared
+// folder) or HOME is not set.
 void RecordDataSets(const std::string& shared, const Environment& environment, Handover& handover);
 
 }  // namespace tenon::runner

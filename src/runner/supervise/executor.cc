@@ -28,7 +28,7 @@ const Row kTable[] = {
 }  // namespace
 
 Result<std::unique_ptr<Executor>> MakeExecutor(const StartRequest& request, const Facts& facts) {
-  // A spec may be lost in a power cut; the container that was made for it tells.
+  // A power cut may lose the spec. A container on record then tells the kind.
   const run::ExecutorKind kind =
       facts.container ? run::ExecutorKind::kContainer : request.spec.executor;
   for (const Row& row : kTable) {

@@ -22,69 +22,75 @@
 
 namespace tenon::runner {
 
-// Records something of the run at once.
+// Records an event of the run at once.
 using Tell = std::function<void(run::Event)>;
 
-// How one enters a run from outside.
+// How a client enters a run: with a command, with a command on a terminal, or through a port.
 enum class Door { kPlain, kTty, kPort };
 
-// Outputs that could not be brought into the run's folder.
+// Outputs that could not be copied into the run's folder.
 struct KeptOutputs {
   std::string where;  // "the container tenon-proj_1"
   Error why;
 };
 
-// Carries out the runs of one kind: as a process, in a container. One object per run, which it
-// owns from the project's unpacked files to the last thing that is left of it anywhere. Callers
-// never ask which kind they have.
+// Carries out a run in one way, for example as a process or in a container. One object per run.
+// It is responsible for the run from the moment the project's files are unpacked until nothing of
+// the run is left anywhere. Callers never ask which kind of executor they have.
 //
 //   Prepare ──► Start ──┐
 //               Adopt ──┴─► script() ──► FetchMetrics, FetchOutputs ──► Release
 //
-// One thread at a time; Prepare and PrepareEnvironment may be called on another than the rest.
+// Only one thread may call it at a time. Prepare and PrepareEnvironment may be called on another
+// thread than the rest.
 class Executor {
  public:
   virtual ~Executor() = default;
 
-  // Makes what the script needs and what stays for later runs. Tells what happens through
-  // `handover`. Repeatable. Errors are for people. `stop` set: returns soon, with whatever.
+  // Makes what the script needs and later runs can use again. Reports what happens through
+  // `handover`. May be repeated. Error messages are for people. When `stop` is set, returns soon,
+  // with success or any error.
   virtual Status PrepareEnvironment(Handover& handover, const std::atomic<bool>& stop) = 0;
-  // The same, and all else that has to be there before the script can be started. The project's
-  // files lie in work/.
+  // Does what PrepareEnvironment does, and makes everything else that must exist before the script
+  // can start. The project's files are already in work/.
   virtual Status Prepare(Handover& handover, const std::atomic<bool>& stop) = 0;
 
-  // Starts what has been prepared. Returns the record that the script has started, unless the
-  // script's own recorder writes it. An Error means that nothing runs.
+  // Starts the prepared script. Returns the ScriptStarted record for the caller to append; nullopt
+  // if the script has a recorder of its own, which writes that record. On an Error nothing runs.
   virtual Result<std::optional<run::ScriptStarted>> Start(const OpenStreams& open,
                                                           const Tell& tell) = 0;
-  // Whether what an earlier runner has started goes on without it. Then Adopt() takes it over, by
-  // what is on record, and returns when the script was started: wall clock; 0: not known yet.
+  // Whether a script that an earlier runner started goes on without that runner. If so, Adopt()
+  // takes the script over, using what is on record, and returns its start time (wall clock; 0: not
+  // known yet).
   virtual bool OutlivesRunner() const { return false; }
   virtual int64_t Adopt() { return 0; }
-  // The same object all the time.
+  // Always returns the same object, which this executor owns.
   virtual executor::Script& script() = 0;
 
-  // What is measured beside the script, from its start to its end. Asked once it has started.
+  // The samplers to run beside the script, from its start to its end. Called once the script has
+  // started.
   virtual std::vector<Sampler> Samplers() const { return {}; }
 
-  // Carries out a command, or a shell, where the script is or was; kPort: our standard streams
-  // become a connection to the port that `command` names. Returns the exit code.
+  // Runs `command`, or a shell if it is empty, where the script runs or ran. kPort: connects our
+  // standard streams to the port that `command` names. Returns the exit code.
   virtual Result<int> Enter(Door door, std::vector<std::string> command) = 0;
 
-  // Takes into `recorder` the metrics of a script that is over as far as nobody else has. False:
-  // not all of them; their files have to stay.
+  // After the script has ended: records the metrics that are not on record yet. False: not all
+  // could be recorded; the metric files have to stay.
   virtual bool FetchMetrics(Recorder& recorder, SafeNames& names) = 0;
-  // Brings the outputs into the run's folder. Returns what could not be brought.
+  // Copies the outputs into the run's folder, if they are elsewhere. Returns what could not be
+  // copied; nullopt: nothing is missing.
   virtual std::optional<KeptOutputs> FetchOutputs(Recorder& /*recorder*/) { return std::nullopt; }
 
-  // Removes what is left of the run elsewhere, also of one that was never started or whose runner
-  // is gone. What has to stay stays: the only copy of outputs, what is kept to be looked at. False:
-  // what stays uses the folders of the run. Repeatable.
+  // Removes what is left of the run outside its folder, for example its container. Also for a run
+  // that was never started or whose runner is gone. Does not remove the only copy of outputs, nor
+  // what the user asked to keep for a look. False: what stays uses the run's folders, so they must
+  // stay too. May be repeated.
   virtual bool Release(const Tell& /*tell*/) { return true; }
 };
 
-// The table from a spec to its executor. `facts`: what is on record of the run. kInvalid for kinds
-// that this version does not have.
+// Makes the executor that a spec asks for. `facts` is what is on record about the run. kInvalid for
+// a kind of executor that this version does not have.
 Result<std::unique_ptr<Executor>> MakeExecutor(const StartRequest& request, const Facts& facts);
 
 }  // namespace tenon::runner

@@ -18,7 +18,8 @@
 
 namespace tenon::runner {
 
-// What the project's script does, in whatever way it is run. It is main.sh where there is a file.
+// What the project's script does, whatever executor runs it. Executors that run files find it as
+// main.sh.
 enum class Play {
   kHello,        // writes "hello" and "oops" to its two streams, exits with 3
   kFine,         // exits with 0
@@ -43,10 +44,10 @@ inline const char* ScriptOf(Play play) {
 struct ExecutorParam {
   std::string name;
   std::function<std::unique_ptr<Executor>(const StartRequest&, const Facts&, Play)> make;
-  // Processes of the run that the launcher starts and that record for themselves; 0: the runner
-  // records the script.
+  // How many processes the launcher starts, each with a segment of its own. 0: there is no
+  // launcher, and the runner records the script.
   int ranks = 0;
-  bool enters = true;  // commands are really carried out
+  bool enters = true;  // Enter() really runs the command
 };
 
 class ExecutorContract : public testing::TestWithParam<ExecutorParam>, protected TestRun {
@@ -57,13 +58,13 @@ class ExecutorContract : public testing::TestWithParam<ExecutorParam>, protected
     SetScript("main.sh", ScriptOf(play));
     return GetParam().make(request, {}, play);
   }
-  // For whoever comes later.
+  // The executor that a later runner makes from what is on record.
   std::unique_ptr<Executor> MakeAgain(Play play) {
     auto facts = ReadFacts(Folder().host_segment());
     TENON_CHECK(facts.ok());
     return GetParam().make(request, *facts, play);
   }
-  // Whether the script has been started, by the journal.
+  // Whether the journal says that the script was started.
   bool IsUnderWay() const {
     const auto facts = ReadFacts(Folder().host_segment());
     return facts.ok() && facts->script.has_value();

@@ -33,8 +33,7 @@ std::unique_ptr<Executor> MakeFake(const StartRequest& request, Play play) {
   return std::make_unique<FakeExecutor>(request, plan);
 }
 
-// An executor that no other code knows: its launcher starts three ranks, each of which records for
-// itself.
+// A script that only this test uses: its launcher starts three ranks, each of which records itself.
 class RanksScript : public executor::Script {
  public:
   explicit RanksScript(std::string run_key) : launcher_(std::move(run_key)) {}
@@ -97,7 +96,7 @@ class RanksExecutor : public Executor {
   std::string DoorFolder() const { return request_.run.Folder().path() + "/door"; }
 
   StartRequest request_;
-  ProcessExecutor process_;  // for what it does as that one does
+  ProcessExecutor process_;  // for what both do in the same way
   RanksScript script_;
 };
 

@@ -37,7 +37,8 @@ void Apply(Facts& facts, const journal::Record& record, const run::Event& event)
   }
 }
 
-// A record that does not decode tells us nothing, and must not keep a run from getting its end.
+// nullopt for output, and for a record that can't be decoded: it must not keep a run from getting
+// its end.
 std::optional<run::Event> Decode(const journal::Record& record) {
   if (record.type == static_cast<uint8_t>(run::EventType::kOutput)) return std::nullopt;
   auto event = run::DecodeEvent(record.type, record.payload);
@@ -73,7 +74,7 @@ Result<std::optional<run::RunnerStarted>> ReadHandle(const std::string& segment)
 
 Result<run::RunSpec> ReadSpec(const std::string& path) {
   const auto text = ReadFile(path);
-  // Not kNotFound, which is said of runs that were never started here.
+  // Not kNotFound, which means that the run was never started here.
   if (!text.ok() && text.error().kind == ErrorKind::kNotFound) return Corrupt(path + " is missing");
   if (!text.ok()) return text.error();
   auto value = json::Parse(*text);

@@ -13,32 +13,33 @@
 
 namespace tenon::runner {
 
-// What a runner's segment says about its run, for whoever comes later.
+// What the runner's segment says about a run. Read by later runners and verbs.
 struct Facts {
   std::optional<run::RunnerStarted> runner;
   std::optional<run::ScriptStarted> script;
   int64_t script_us = 0;
   std::optional<run::ScriptEnded> script_ended;
   std::optional<run::ContainerMade> container;
-  run::State state = run::State::kNotStarted;  // the furthest
-  std::string state_reason;                    // of CancelRequested
+  run::State state = run::State::kNotStarted;  // the furthest on record
+  std::string state_reason;                    // why the run was asked to stop
   std::optional<run::End> end;
-  bool has_outputs = false;   // outputs/ was collected to the end
-  bool outputs_left = false;  // and yet not all of it, or not at all
+  bool has_outputs = false;   // the list of outputs is complete
+  bool outputs_left = false;  // not all outputs were collected, or none
   MetricPositions metrics;
 };
 
-// Reads the whole segment. kNotFound: there is none.
+// Reads the whole segment. kNotFound: it does not exist.
 Result<Facts> ReadFacts(const std::string& segment);
-// Who supervises the run; the last one, where another has taken over. Read no further than to the
-// start of a script that is the runner's own process: output may follow by the gigabyte.
+// Returns the last runner on record: the one that supervises the run. nullopt: no runner is on
+// record. Stops reading at a ScriptStarted record, because gigabytes of output may follow it. Such
+// a script is the runner's own process and ends with it, so no other runner follows.
 Result<std::optional<run::RunnerStarted>> ReadHandle(const std::string& segment);
 
-// The spec as `start` left it in spec.json.
+// Reads the spec that `start` wrote to spec.json. kCorrupt when the file is missing or has no spec.
 Result<run::RunSpec> ReadSpec(const std::string& path);
 
-// Whether, by spec.json, all that the run's runner started has the run's mark
-// (executor/run_mark.h).
+// Whether spec.json says that every process started by the run's runner has the run's mark
+// (executor/run_mark.h). False when the file can't be read.
 bool IsMarked(const std::string& path);
 
 }  // namespace tenon::runner

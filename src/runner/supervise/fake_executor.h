@@ -11,8 +11,8 @@
 
 namespace tenon::runner {
 
-// A run whose script is made of data (executor/fake_script.h). Prepares nothing, and enters
-// nothing: a command ends with 0 at once.
+// For tests: the script is a FakeScript (executor/fake_script.h). Prepares nothing. Enter() runs
+// nothing and returns 0.
 class FakeExecutor : public Executor {
  public:
   FakeExecutor(const StartRequest& request, executor::FakeScript::Plan plan)

@@ -10,7 +10,7 @@
 
 namespace tenon::runner {
 
-// Events on their way from a worker to the thread that writes the journal.
+// Passes events from a worker to the thread that writes the journal.
 class Handover {
  public:
   Handover();
@@ -20,7 +20,7 @@ class Handover {
   void Put(run::Event event);              // any thread
   void Wake();                             // any thread: makes fd() readable without an event
   std::vector<run::Event> TakeAll();       // in order; fd() is not readable afterwards
-  int fd() const { return event_.get(); }  // -1 when the system had none
+  int fd() const { return event_.get(); }  // -1 if none could be made
 
  private:
   UniqueFd event_;

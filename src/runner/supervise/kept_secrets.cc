@@ -18,7 +18,8 @@
 namespace tenon::runner {
 namespace {
 
-// In this order. What lies in /dev/shm is removed when its user logs out, on many systems.
+// Tried in this order, because many systems remove a user's files in /dev/shm when the user logs
+// out.
 constexpr const char* kMemoryFolders[] = {"/run/lock", "/dev/shm"};
 constexpr size_t kMaxKept = 8u << 20;
 
@@ -33,7 +34,7 @@ bool IsInMemory(const char* folder) {
   return ::statfs(folder, &info) == 0 && info.f_type == TMPFS_MAGIC;
 }
 
-// A run key becomes part of a path.
+// Whether a run key may become part of a path.
 bool IsPlain(const std::string& run_key) {
   return !run_key.empty() &&
          run_key.find_first_not_of("0123456789abcdefABCDEF-") == std::string::npos;
@@ -60,7 +61,7 @@ bool WriteMemoryHalf(const std::string& run_key, std::string_view bytes) {
   for (const char* folder : kMemoryFolders) {
     if (!IsInMemory(folder)) continue;
     const std::string path = MemoryHalf(folder, run_key);
-    (void)RemoveFile(path).ok();  // of a start that was killed
+    (void)RemoveFile(path).ok();  // left by a start that was killed
     auto fd = OpenFile(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (!fd.ok()) continue;
     if (WriteAll(fd->get(), bytes).ok()) return true;
@@ -74,7 +75,7 @@ std::optional<std::string> ReadMemoryHalf(const std::string& run_key) {
     auto fd = OpenFile(MemoryHalf(folder, run_key), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (!fd.ok()) continue;
     struct stat info {};
-    // The folder is everybody's.
+    // Everybody may write to the folder, so the file may be another user's.
     if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != ::geteuid() ||
         info.st_size < 0 || static_cast<size_t>(info.st_size) > kMaxKept) {
       continue;

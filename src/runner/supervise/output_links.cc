@@ -15,7 +15,7 @@
 namespace tenon::runner {
 namespace {
 
-// With all symlinks followed; "" = it leads nowhere.
+// The path with all symlinks followed; "" if it leads nowhere.
 std::string RealPath(const std::string& path) {
   char real[PATH_MAX];
   return ::realpath(path.c_str(), real) == nullptr ? std::string() : std::string(real);
@@ -25,15 +25,15 @@ bool IsAtOrBelow(const std::string& path, const std::string& folder) {
   return path == folder || path.starts_with(folder == "/" ? folder : folder + "/");
 }
 
-// The same bytes under another name, without a copy where the file system can do that.
+// Puts the same bytes under another name, without a copy where the file system can do that.
 Status SameFile(const std::string& from, const std::string& to) {
   if (::link(from.c_str(), to.c_str()) == 0) return {};
   TENON_TRY(const UniqueFd source, OpenFile(from, O_RDONLY | O_NOFOLLOW));
   return snapshot::CopyFile(source.get(), to, Durability::kProcess);
 }
 
-// Files and folders; a symlink in there to a file of the run becomes the file, others are not in
-// the copy.
+// Copies files and folders. A symlink to a file of the run becomes that file; other symlinks are
+// left out.
 Status SameFolder(const std::string& from, const std::string& to, const std::string& work) {
   TENON_TRY_VOID(MakeDirs(to));
   TENON_TRY(const auto names, ListDir(from));
@@ -70,7 +70,7 @@ class Resolver {
   std::vector<std::string> Staying() { return std::move(staying_); }
 
  private:
-  // Beside it first, so that a failure leaves the symlink.
+  // Makes the replacement beside the symlink first, so that a failure leaves the symlink as it is.
   bool Resolve(const std::string& link) const {
     const std::string target = RealPath(link);
     struct stat info {};

@@ -7,15 +7,16 @@
 
 namespace tenon::runner {
 
-// Makes of every symlink in the folder `outputs` that leads to a file or folder below `work` that
-// file or folder, for `work` goes away with the run: `latest -> model_10.bin`, `best.pt ->
-// ../checkpoints/best.pt`. Returns the paths, below `outputs`, of those that stay: they lead
-// elsewhere, nowhere, or to a folder they lie in. An `outputs` that is a symlink itself is not ours
-// to change: then all stay.
+// Replaces each symlink in the folder `outputs` that leads to a file or folder below `work` by that
+// file or folder, because `work` is removed with the run: `latest -> model_10.bin`, `best.pt ->
+// ../checkpoints/best.pt`. Returns the paths, relative to `outputs`, of the symlinks that stay:
+// those that lead elsewhere, nowhere, or to a folder that contains them, and those that could not
+// be replaced. If `outputs` is itself a symlink, its folder is not ours to change, and all symlinks
+// stay.
 std::vector<std::string> ResolveLinks(const std::string& work, const std::string& outputs);
 
-// Where a symlink in place of the folder `outputs` leads, if that is a folder in which `home` lies,
-// such as / or the user's home: what to collect has no end there. "": it may be collected.
+// If `outputs` is a symlink to `home` or to a folder that contains it, such as / or the user's
+// home, returns that folder: it is too large to collect. "": it may be collected.
 std::string LeadsAbove(const std::string& outputs, const std::string& home);
 
 }  // namespace tenon::runner

@@ -29,11 +29,13 @@ Result<run::Step> UnpackTree(const StartRequest& request, const std::string& wor
   TENON_TRY(auto store, snapshot::ObjectStore::Open(run::Home(request.run.home).objects()));
   auto unpacked = snapshot::Unpack(store, *root, work);
   if (!unpacked.ok()) {
-    // What was once complete is not any more: the next client is asked for what lacks.
+    // A tree that was complete is not complete any more. Without these marks the next client is
+    // asked for what is missing.
     if (unpacked.error().kind == ErrorKind::kNotFound ||
         unpacked.error().kind == ErrorKind::kCorrupt) {
       (void)RemoveTree(run::Home(request.run.home).complete_trees()).ok();
-      // What is damaged is not kept for another run to fail by; whoever has it sends it again.
+      // Drops damaged objects, so that no other run fails because of them: a client that has them
+      // sends them again.
       const auto lost = snapshot::DropDamaged(store, run::Home(request.run.home).objects(), *root);
       if (lost.ok() && !lost->empty()) {
         return std::move(unpacked)
@@ -51,7 +53,7 @@ Result<run::Step> UnpackTree(const StartRequest& request, const std::string& wor
   return step;
 }
 
-// Where Python keeps what it has compiled of the shim.
+// Where Python keeps the compiled files of the shim.
 std::vector<std::string> ShimCaches(const std::string& folder) {
   std::vector<std::string> caches;
   for (const EmbeddedFile& file : EmbeddedShim()) {
@@ -70,7 +72,7 @@ void DropAfterRestart(const std::string& folder, const std::vector<std::string>&
   const std::string mark = folder + kBootMark, boot = BootId() + "\n";
   if (const auto told = ReadFile(mark, 4096); told.ok() && *told == boot) return;
   for (const std::string& cache : caches) (void)RemoveTree(cache).ok();
-  // Not written: dropped once more by the next one.
+  // If the mark can't be written, the next call drops the caches once more.
   if (MakeDirs(folder).ok()) (void)WriteFileAtomically(mark, boot, 0644, Durability::kProcess).ok();
 }
 
@@ -87,8 +89,9 @@ Result<std::string> EnsureSharedFolder(const StartRequest& request) {
   Status made = path.ok() ? MakeDirs(*path) : Status(path.error());
   if (!made.ok()) {
     Error error = std::move(made).error().Wrap("making the shared folder");
-    if (error.kind == ErrorKind::kUnavailable) return error;  // a disk that is full
-    // A home that is missing or another's: the folder of runs is a place where files can be made.
+    if (error.kind == ErrorKind::kUnavailable) return error;  // the disk is full
+    // The path may lie in a home that is missing or another user's. Files can be made beside the
+    // folder of runs, so the hint names a folder there.
     const std::string& home = request.run.home;
     const std::string beside = BaseName(home) == "host" ? DirName(home) : home;
     return std::move(error).WithHint("`tenon config set nativeSharedDirectory " +
@@ -117,7 +120,8 @@ Result<std::string> FindPython(const std::string& wanted, const Environment& env
 }
 
 // Every file appears whole and is the same whoever writes it, so several runners may do this at
-// once. None is waited for: each is compared with what it has to be, which takes 0.2 ms for all.
+// once. No file is synced to disk: instead each is compared with what it has to be, which takes 0.2
+// ms for all.
 Result<std::string> EnsureShim(const std::string& home) {
   std::string hash(EmbeddedShimHash().substr(0, kShimDigits));
   std::string folder = JoinPath(home, "shim/" + hash);

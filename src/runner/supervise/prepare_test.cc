@@ -97,7 +97,7 @@ TEST_F(PrepareTest, AShimThatAPowerCutHasEmptiedIsMadeAgain) {
   std::string path = EnsureShim(folder_).value();
   const auto& files = EmbeddedShim();
   for (size_t i = 0; i < files.size(); ++i) {
-    // Empty, as long as before but zeros, longer: what is found after a cut.
+    // What a power cut may leave: empty files, files of zeros, files that are too long.
     std::string bytes(i % 3 == 0 ? 0 : files[i].bytes.size() + i % 2, '\0');
     ASSERT_TRUE(
         WriteFileAtomically(JoinPath(path, files[i].path), bytes, 0644, Durability::kProcess).ok());

@@ -31,9 +31,9 @@ Result<Environment> AfterSetup(const StartRequest& request, Handover& handover,
   if (lines.empty()) return request.environment;
   const int64_t begin = SystemClock().MonotonicUs();
   Environment environment = request.environment;
-  environment[run::env::kRunKey] =
-      request.spec.key;  // so that all they start is known for the run's
-  // Secrets are not among what the lines see: what they leave behind is written down for a moment.
+  environment[run::env::kRunKey] = request.spec.key;  // marks what the lines start as the run's
+  // The lines do not get the secrets, because the environment that they leave behind is written to
+  // a file for a moment.
   TENON_TRY(Environment left, RunSetupLines(lines, environment, request.run.Folder().path(),
                                             request.SecretValues(), stop));
   handover.Put(run::Step{"setup", SystemClock().MonotonicUs() - begin,
@@ -41,7 +41,7 @@ Result<Environment> AfterSetup(const StartRequest& request, Handover& handover,
   return left;
 }
 
-// That of a process which goes on; empty where it can't be had.
+// The environment of a running process; empty if it can't be read.
 Environment EnvironmentOf(pid_t pid) {
   Environment env;
   const auto text = ReadFile("/proc/" + std::to_string(pid) + "/environ");
@@ -76,18 +76,18 @@ Result<Environment> ProcessExecutor::ScriptEnvironment() const {
   env[run::env::kMetricsDir] = folder_.metrics();
   env[run::env::kOutputsDir] = folder_.outputs();
   TENON_TRY(const std::string shared, EnsureSharedFolder(request_));
-  // A value from the shell would name another project's folder.
+  // A value inherited from the shell would name another project's folder.
   env.erase(run::env::kShare);
-  // With the slash at the end that scripts rely on.
+  // Scripts rely on the slash at the end.
   if (!shared.empty()) env[run::env::kShare] = shared + (shared.back() == '/' ? "" : "/");
   env["PWD"] = folder_.work();
   return env;
 }
 
 Status ProcessExecutor::PrepareEnvironment(Handover& handover, const std::atomic<bool>& stop) {
-  // What the lines leave in the background comes to us too.
+  // Processes that the setup lines leave in the background become our children.
   (void)::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  // After this the environment is the one that the target's own lines have left.
+  // From here on the environment is the one that the target's setup lines have left.
   TENON_TRY(request_.environment, AfterSetup(request_, handover, stop));
   TENON_TRY(environment_, ScriptEnvironment());
   if (!request_.spec.managed_environment || request_.spec.packages.empty()) return {};
@@ -159,7 +159,7 @@ Result<int> ProcessExecutor::Enter(Door door, std::vector<std::string> command) 
   options.stdin_fd = STDIN_FILENO;
   if (command.empty()) command = {GetVariable(options.env, "SHELL", "/bin/sh")};
   options.argv = std::move(command);
-  // A terminal's Ctrl-C is the command's; we only wait.
+  // Ctrl-C at the terminal is for the command; this process only waits.
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGQUIT, SIG_IGN);
   TENON_TRY(const pid_t pid, Spawn(options));

@@ -10,9 +10,9 @@
 
 namespace tenon::runner {
 
-// The script as a process of this machine, in the environment of its user or in one that we make
-// (environment_folder.h). Its output and metrics are recorded by who starts it, and it ends with
-// that one.
+// Runs the script as a process of this machine, in the user's environment or in one that Tenon
+// makes (environment_folder.h). The runner that starts the script records its output and metrics,
+// and the script ends with that runner.
 class ProcessExecutor : public Executor {
  public:
   ProcessExecutor(StartRequest request, Facts facts);
@@ -27,14 +27,14 @@ class ProcessExecutor : public Executor {
 
  private:
   Result<Environment> ScriptEnvironment() const;
-  // What a shell in the run's folder finds: the script's own environment, without its mark, so that
-  // what one starts there is not ended with the run.
+  // The environment of a shell in the run's folder: the script's own, but without the run's key, so
+  // that what the user starts there is not ended with the run.
   Environment ShellEnvironment() const;
 
   StartRequest request_;
   const Facts facts_;
   const run::RunFolder folder_;
-  std::string python_;  // as the spec has it, or that of the environment
+  std::string python_;  // from the spec, or of the environment that was made
   Environment environment_;
   std::vector<std::string> argv_;
   bool recorded_here_ = false;

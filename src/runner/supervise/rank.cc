@@ -21,14 +21,15 @@ namespace {
 
 constexpr int kNotStartedCode = 125;
 constexpr std::string_view kPrefix = "rank-";
-// torchrun and its kin; Open MPI; what starts through PMIx; MPICH, Intel MPI, Slurm.
+// Set by torchrun and similar launchers; Open MPI; launchers that use PMIx; MPICH, Intel MPI and
+// Slurm.
 constexpr const char* kNumbers[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
 
 Result<int> Rank(const std::vector<std::string>& words) {
   if (words.size() < 3 || words[1] != "--") {
     return Invalid("usage: tenon-runner rank -- PROGRAM [ARGUMENT...]");
   }
-  // What we hold open and what we are told is not the script's to look at.
+  // Keeps the script from looking at our descriptors and memory.
   (void)::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   ::signal(SIGPIPE, SIG_IGN);
   Environment environment = CurrentEnvironment();

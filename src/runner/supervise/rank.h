@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of several processes of a run, started by the run's launcher: by ours, or by an MPI's, which
-// starts its ranks itself. `tenon-runner rank -- PROGRAM ARGUMENT...` starts the program and
-// records it in the segment rank-<K>, so that K's output is K's even where the launcher merges
-// outputs.
+// The verb `rank`: one of several processes of a run. The run's launcher starts them: ours, or that
+// of an MPI, which starts its ranks itself. `tenon-runner rank -- PROGRAM ARGUMENT...` starts the
+// program and records it in the segment rank-<K>, so that the output of rank K stays apart even if
+// the launcher merges outputs.
 #ifndef TENON_RUNNER_SUPERVISE_RANK_H_
 #define TENON_RUNNER_SUPERVISE_RANK_H_
 
@@ -20,11 +20,11 @@
 
 namespace tenon::runner {
 
-// What a rank is told through the door (executor/segment_door.h); it stands in no environment and
-// on no command line.
+// What a rank gets through the door (executor/segment_door.h). It holds secrets, so it is in no
+// environment and on no command line.
 struct RankJob {
   std::string run_key;
-  std::string metrics;               // folder below which it makes one for its own metric files
+  std::string metrics;               // the rank makes a folder in it for its metric files
   std::vector<std::string> secrets;  // values to be masked
   int64_t leftover_grace_us = 0;     // script_run.h
 
@@ -33,17 +33,17 @@ struct RankJob {
 };
 
 // Which rank a process is, by the first of RANK, OMPI_COMM_WORLD_RANK, PMIX_RANK and PMI_RANK that
-// is set. nullopt: none is, or it is no number of a segment.
+// is set. nullopt: none is set, or its value is not a number below run::kMostFarSegments.
 std::optional<int> RankNumber(const Environment& environment);
 
-// Where the ranks of one run ask. Opened by whoever starts the launcher, before that; a launcher
-// passes the variable run::env::kRankDoor on.
+// Gives each rank of one run its segment. Must be opened before the launcher is started. The
+// launcher passes the variable run::env::kRankDoor, which names the folder, on to the ranks.
 class RankDoor {
  public:
-  // `folder` is for the socket and must be there.
+  // `folder` gets the socket. It must exist.
   static Result<RankDoor> Open(const StartRequest& request, const std::string& folder);
   int fd() const { return door_.fd(); }  // readable when a rank asks
-  void Serve();                          // gives each that asks its segment, once
+  void Serve();                          // answers the ranks that ask now; serves each number once
 
  private:
   RankDoor(executor::SegmentDoor door, run::RunFolder folder, RankJob job)
@@ -54,7 +54,7 @@ class RankDoor {
   RankJob job_;
 };
 
-// The verb. Returns the program's exit code; 125 if it could not be started.
+// Runs the verb. Returns the program's exit code; 125 if it could not be started.
 int RunRank(const std::vector<std::string>& words);
 
 }  // namespace tenon::runner

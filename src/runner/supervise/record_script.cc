@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kNotStartedCode = 125;
 constexpr int64_t kTickUs = 200'000;
-// Who asks us to stop also ends us when he has had enough of waiting.
+// No limit of our own: the process that asks this program to stop kills it when it will not wait
+// any longer.
 constexpr int64_t kNoGraceLimitUs = int64_t{3600} * 24 * 365 * 1'000'000;
 
 class Life {
@@ -31,7 +32,7 @@ class Life {
             loop, recorder, syncer, process_, what_.leftover_grace_us,
             [this](const ScriptRun::Over& over) { OnOver(over); }, SystemClock()) {}
 
-  // The exit code.
+  // Returns the exit code.
   int Run() {
     if (auto started = Start(); !started.ok()) return NotStarted(started.error());
     Tick();
@@ -81,7 +82,7 @@ class Life {
     ended.signal = over.exit.status.signal;
     ended.out_of_memory = over.exit.out_of_memory;
     ended.peak_rss_bytes = over.exit.peak_rss_bytes;
-    // Only where all that shares our memory limit is the script's.
+    // Only if everything that shares our memory limit belongs to the script.
     if (what_.part == executor::Part::kWhole) {
       const executor::GroupMemory memory = executor::OwnGroupMemory();
       ended.out_of_memory = ended.out_of_memory || memory.out_of_memory;
@@ -114,9 +115,9 @@ Result<int> RecordScript(UniqueFd segment, ScriptOfOurs script) {
   options.run_key = script.run_key;
   options.segment = script.segment;
   options.reserve = true;
-  options.reserve_beside = false;  // there is no folder of ours to put it in
+  options.reserve_beside = false;  // we have no folder to put it in
   TENON_TRY(journal::Writer writer, journal::Writer::Open(options));
-  segment.Reset();  // the writer has it open for itself
+  segment.Reset();  // the writer has opened it itself
   PollLoop loop;
   Life* life = nullptr;
   TENON_TRY_VOID(
@@ -125,7 +126,8 @@ Result<int> RecordScript(UniqueFd segment, ScriptOfOurs script) {
   Syncer syncer(recorder.writer());
   Life carried_out(std::move(script), recorder, syncer, loop);
   life = &carried_out;
-  // The segment is given back when this returns: whoever waits for its lock knows that all is told.
+  // The segment is closed when this returns. A process that gets its lock then knows that
+  // everything is recorded.
   return carried_out.Run();
 }
 

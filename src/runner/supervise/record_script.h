@@ -14,8 +14,8 @@
 
 namespace tenon::runner {
 
-// A script whose starter is a program of its own and has a segment of its own: the init of a
-// container, one of several processes that a launcher has started.
+// A script that is started by a program of its own, which records it in a segment of its own: the
+// init of a container, or one of several processes that a launcher starts.
 struct ScriptOfOurs {
   std::string run_key;
   std::string segment;  // its name
@@ -23,13 +23,14 @@ struct ScriptOfOurs {
   std::vector<std::string> secrets;  // values to be masked
   std::string metrics;               // folder of the metric files
   int64_t leftover_grace_us = 0;     // script_run.h
-  // What to start, asked as soon as anything can be recorded. Its Error is the script's end.
+  // Returns what to start. Called as soon as events can be recorded. Its Error is recorded as the
+  // script's end.
   std::function<Result<executor::ProcessRequest>(Recorder&)> find;
 };
 
-// Starts the script and records its output, metrics and exit in `segment`; passes SIGTERM and
-// SIGINT on. Returns the exit code once all is told and the segment is given back. An Error: the
-// segment can't be written, and nothing was started.
+// Starts the script and records its output, metrics and exit in `segment`. A SIGTERM or SIGINT to
+// this program sends SIGTERM to the script. Returns the exit code once everything is recorded and
+// the segment is closed. An Error means that the segment can't be written and nothing was started.
 Result<int> RecordScript(UniqueFd segment, ScriptOfOurs script);
 
 }  // namespace tenon::runner

@@ -14,7 +14,7 @@ namespace tenon::runner {
 namespace {
 
 constexpr int64_t kRetryUs = 100'000;
-// A point larger than this is cut: a record holds no more.
+// A text larger than this is cut, because a record holds no more.
 constexpr size_t kLongestText = journal::kMaxPayload - 4096;
 
 size_t StreamIndex(run::Stream stream) { return stream == run::Stream::kStdout ? 0 : 1; }
@@ -95,7 +95,7 @@ bool Recorder::AppendMetrics(std::vector<run::MetricBlock> blocks, uint64_t* wri
     if (appended.ok() && written != nullptr) *written += CountPoints(masked);
     return appended.ok();
   }
-  // Too long for one record: halve the blocks, then the points of the one that is left.
+  // Too long for one record: halve the blocks, then the points of the last block.
   std::vector<run::MetricBlock> first, second;
   if (masked.size() > 1) {
     auto middle = masked.begin() + static_cast<ptrdiff_t>(masked.size() / 2);
@@ -104,8 +104,8 @@ bool Recorder::AppendMetrics(std::vector<run::MetricBlock> blocks, uint64_t* wri
   } else if (masked[0].points.size() > 1) {
     auto& points = masked[0].points;
     auto middle = points.begin() + static_cast<ptrdiff_t>(points.size() / 2);
-    // Its place is that of the second half: a crash between the two repeats the first, and loses
-    // none.
+    // Only the second half gets the block's position: a crash between the two halves repeats the
+    // first one and loses nothing.
     first.push_back({masked[0].series, "", 0, {points.begin(), middle}});
     second.push_back(
         {masked[0].series, masked[0].source, masked[0].position, {middle, points.end()}});

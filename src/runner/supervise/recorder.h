@@ -16,36 +16,39 @@
 
 namespace tenon::runner {
 
-// Writes the runner's segment: masks secrets in everything, and keeps going when the disk is full.
-// What could not be written is counted, and a Gap record says so once there is space again. One
-// thread.
+// Writes one segment. Masks secrets in everything, and keeps going when the disk is full: counts
+// what could not be written, and appends a Gap record once there is space again. For one thread.
 class Recorder {
  public:
-  // `log_path`: where words go that the journal does not take; made when there are any.
+  // `log_path`: file for messages that the journal does not take. Made when the first one comes.
   Recorder(journal::Writer writer, const std::vector<std::string>& secrets, std::string log_path,
            const Clock& clock = SystemClock());
 
-  // Appends one event. False: the disk is full and the event is lost, which is counted.
+  // Appends one event. False: the disk is full; the event is lost and counted.
   bool Append(run::Event event);
-  // For the states: may use the reserved space when there is no other.
+  // Appends a state. Uses the reserved space when there is no other.
   bool AppendState(run::State state, std::string reason = "");
-  // Metrics, in as many records as they need. False: not all were written; nothing is counted, the
-  // caller still has them. `written`, if given, grows by the number of those written.
+  // Appends metrics, in as many records as they need. False: not all were written. They are not
+  // counted as lost, because the caller still has them. `written`, if given, grows by the number of
+  // points written.
   bool AppendMetrics(std::vector<run::MetricBlock> blocks, uint64_t* written = nullptr);
-  // So many points will never come: counted as records that are missing, and said in a notice.
+  // Says that `points` points are lost for good: counts them as missing records and appends a
+  // notice.
   void LosePoints(uint64_t points);
-  // Bytes of the script, through the stream's masker. Never fails: what has no space is counted.
+  // Appends output of the script. The stream's masker may hold the last bytes back. Never fails:
+  // counts what has no space.
   void AppendOutput(run::Stream stream, std::string_view bytes);
-  void FlushOutput(run::Stream stream);  // the stream has ended: what the masker held back
-  // What must not be missing, after a Gap if one is due, from the reserved space: the run's end,
-  // the script's. Nothing is appended after it.
+  void FlushOutput(run::Stream stream);  // at the stream's end: appends what the masker held back
+  // Appends the record that must not be missing: the end of the run or of the script. Appends a Gap
+  // before it if one is due. Uses the reserved space. Must be the last call that appends.
   bool AppendLast(run::Event event);
 
-  // Looks whether the segment is as this recorder has written it. "": it is. Else what is wrong, in
-  // words for the end; a notice says it too. Reads the whole segment.
+  // Checks that the segment is as this recorder wrote it. "": it is. Else repairs what the end
+  // needs to be readable, appends a notice, and returns what somebody changed, in words for the
+  // run's end. Reads the whole segment.
   std::string CheckSegment();
 
-  // Whether everything appended is on disk is the syncer's business.
+  // The syncer, not this object, brings what was appended to disk.
   journal::Writer& writer() { return writer_; }
   uint64_t last_record() const { return writer_.last_record(); }
   const Masker& masker() const { return masker_; }

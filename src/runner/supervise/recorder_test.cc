@@ -70,7 +70,7 @@ class RecorderTest : public testing::Test {
   FakeClock clock_;
 };
 
-// No file may grow beyond a size while this lives.
+// As long as an object of this class lives, no file can grow beyond `size`.
 class FullDisk {
  public:
   explicit FullDisk(uint64_t size) {
@@ -97,7 +97,7 @@ TEST_F(RecorderTest, WhatHasNoSpaceIsCountedAndTheGapStandsBeforeWhatFollows) {
     clock_.Advance(1'000'000);
     recorder.AppendOutput(run::Stream::kStdout, std::string(500, 'x'));
   }
-  // There is space again, but it is too early to know.
+  // There is space again, but the recorder does not try yet.
   recorder.AppendOutput(run::Stream::kStdout, std::string(7, 'x'));
   clock_.Advance(200'000);
   recorder.AppendOutput(run::Stream::kStdout, "last");

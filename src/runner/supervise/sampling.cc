@@ -15,13 +15,13 @@
 namespace tenon::runner {
 namespace {
 
-// Taken in before others have their turn.
+// How much is read before other descriptors have their turn.
 constexpr size_t kAtOnce = 1u << 20;
 
-// Only calls that are safe after fork().
+// Uses only calls that are safe after fork().
 void EndWithParent(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(0);  // it was faster
+  if (::getppid() != parent) ::_exit(0);  // the parent ended before the call above
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ void Sampling::Stop(const std::string& why) {
   if (!out_.valid()) return;
   loop_.RemoveFd(out_.get());
   out_.Reset();
-  // One that nobody listens to is of no use.
+  // A sampler that nobody reads is of no use.
   if (process_.pid > 0) ::kill(-process_.pid, SIGKILL);
   process_.pid = 0;
   if (ending_) return;

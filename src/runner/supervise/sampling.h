@@ -19,9 +19,9 @@
 
 namespace tenon::runner {
 
-// A program that measures beside a script. It prints frames (base/frames.h) on its standard output,
-// each with a body of sample blocks (run/sample.h), or with {"notice": TEXT} for a head and no
-// body. It is killed when the script is over or its runner has gone, and needs to know nothing of
+// A program that measures beside a script. It prints frames (base/frames.h) on its standard output.
+// A frame has a body of sample blocks (run/sample.h), or {"notice": TEXT} as its head and no body.
+// The program is killed when the script is over or its runner is gone, and needs to know nothing of
 // either.
 struct Sampler {
   std::string name;  // of its segment, sampler-<name>: lower case, digits, dashes
@@ -29,16 +29,17 @@ struct Sampler {
   Environment env;
 };
 
-// A sampler at work, and its segment, which its runner writes. What is wrong with it is told in
-// that segment and harms nobody else.
+// A running sampler and its segment, which the runner writes. A problem of the sampler is recorded
+// in that segment and does no other harm.
 class Sampling {
  public:
-  // Starts it. Where another runner has begun the segment this one goes on with it, and what was
-  // not measured meanwhile is a gap. `loop` must outlive this object.
+  // Starts the sampler. If another runner has begun the segment, appends to it, with a Gap for what
+  // was not measured in between. `loop` must outlive this object. kInvalid: the sampler's name
+  // can't be part of a segment's name.
   static Result<std::unique_ptr<Sampling>> Start(
       const Sampler& sampler, const run::RunFolder& folder, const std::string& run_key,
       const std::vector<std::string>& secrets, PollLoop& loop, const Clock& clock = SystemClock());
-  // Ends it, takes what it has printed so far and waits for the disk.
+  // Kills the sampler, records what it has printed so far and waits for the disk.
   ~Sampling();
   Sampling(const Sampling&) = delete;
   Sampling& operator=(const Sampling&) = delete;
@@ -49,7 +50,8 @@ class Sampling {
   Sampling(Recorder recorder, PollLoop& loop) : recorder_(std::move(recorder)), loop_(loop) {}
   void TakeIn();
   Status Record(const Frame& frame);
-  // Nothing more is taken from it; `why`: for people, where it was not we who ended it.
+  // Kills the sampler and takes nothing more from it. Records `why`, in words for people, unless
+  // the destructor is ending it.
   void Stop(const std::string& why);
 
   Recorder recorder_;
@@ -57,7 +59,7 @@ class Sampling {
   ProcessId process_;
   UniqueFd out_;
   FrameReader reader_;
-  bool ending_ = false;  // by us
+  bool ending_ = false;  // in the destructor
 };
 
 }  // namespace tenon::runner

@@ -16,7 +16,7 @@ std::string Watts(int64_t value) {
   return EncodeFrame({}, run::EncodeSampleBlocks({{"GPU-1", {1000}, {{"power_mw", {value}}}}}));
 }
 
-// Runs processes, beside which somebody measures.
+// Runs the script as a process, with samplers beside it.
 class MeasuredExecutor : public ProcessExecutor {
  public:
   MeasuredExecutor(const StartRequest& request, std::vector<Sampler> samplers)
@@ -29,7 +29,8 @@ class MeasuredExecutor : public ProcessExecutor {
 
 class SamplingTest : public testing::Test, protected TestRun {
  protected:
-  // Prints these bytes and has children; then it says so, and goes on for ever.
+  // A sampler that prints these bytes, starts a child, makes a file that says so, and runs for
+  // ever.
   Sampler Printing(const std::string& bytes, const std::string& name = "gpu") {
     const std::string file = temp_ / name;
     EXPECT_TRUE(WriteFileAtomically(file, bytes, 0644, Durability::kProcess).ok());
@@ -37,7 +38,7 @@ class SamplingTest : public testing::Test, protected TestRun {
             {"/bin/sh", "-c", "cat \"$0\"; sleep 600 & : >\"$0.printed\"; wait", file},
             CurrentEnvironment()};
   }
-  // A script that ends when those samplers have printed.
+  // Sets a script that ends when these samplers have printed.
   void SetScriptThatWaitsFor(const std::vector<std::string>& names) {
     std::string text;
     for (const std::string& name : names) {
@@ -113,7 +114,7 @@ TEST_F(SamplingTest, NonsenseFromASamplerHarmsNobody) {
         "proj_" + std::to_string(ends.size() + others.size() + 2);
     ASSERT_TRUE(MakeDirs(Folder().path()).ok());
     ends.clear();
-    // It may be killed before it says that it has printed.
+    // The sampler may be killed before it says that it has printed.
     SetScript("main.sh", "exit 0\n");
     MustRun({Printing(nonsense)});
     EXPECT_EQ(end().state, run::State::kCompleted);

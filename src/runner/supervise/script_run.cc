@@ -10,7 +10,7 @@
 namespace tenon::runner {
 namespace {
 
-// What the script's helpers get to go by themselves before we call them left behind.
+// How long the script's helpers may outlive it before they count as left behind.
 constexpr int64_t kSettleUs = 1'000'000;
 constexpr int64_t kRetryKillUs = 5'000'000;
 constexpr int64_t kFirstLookUs = 2'000;
@@ -70,7 +70,7 @@ void ScriptRun::Adopt(int64_t start_wall_us) {
   WatchScript();
 }
 
-// The descriptor may change when an engine has to be connected to anew.
+// The descriptor may change when the connection to an engine is made anew.
 void ScriptRun::WatchScript() {
   int fd = over_ ? -1 : script_.event_fd();
   if (fd == watched_fd_) return;
@@ -115,8 +115,8 @@ void ScriptRun::OnGraceOver() {
   if (over_) return;
   if (exit_) return Finish();
   run::Proof proof = script_.EndAll(/*thorough=*/false);
-  // The script's own end is still to come, and its output to be read. One that hangs in the kernel
-  // may take another try, and another.
+  // The script's exit and the rest of its output are still to be read. A process that hangs in the
+  // kernel may take several tries.
   if (proof.left > 0) grace_timer_ = loop_.AddTimer(kRetryKillUs, [this] { OnGraceOver(); });
   Look();
 }
@@ -151,7 +151,7 @@ void ScriptRun::Finish() {
     recorder_.FlushOutput(run::Stream::kStderr);
   }
   over.metrics_complete = !metrics_ || metrics_->Finish();
-  // A loop that goes on for its other work is of no use to these any more.
+  // Takes both out of the loop, which may go on with other work.
   capture_.reset();
   metrics_.reset();
   over.exit = *exit_;

@@ -19,19 +19,20 @@
 
 namespace tenon::runner {
 
-// What processes that a script leaves behind get to go by themselves, at most.
+// The most time that processes left behind by a script get between SIGTERM and SIGKILL.
 inline constexpr int64_t kLeftoverGraceUs = 5'000'000;
 
-// One script, from its start until nobody of it is left: its output, its metrics, its exit, what it
-// leaves behind. A supervisor on a host has one, and so has the init in a container. A script with
-// a recorder of its own does not ask for streams; output and metrics are then that one's affair.
+// Looks after one script, from its start until none of its processes is left: records its output
+// and metrics, reads its exit, ends what it leaves behind. A supervisor on a host has a ScriptRun,
+// and so has the init in a container. A script with a recorder of its own does not open streams;
+// its recorder then records output and metrics, not this object.
 //
 //   Start ──► runs ──► has exited ──► over
-//                          └ processes are left: they get time to go, a SIGTERM, in the end SIGKILL
+//                          └ processes are left: they get time to end, then SIGTERM, then SIGKILL
 class ScriptRun {
  public:
   struct Over {
-    executor::Exit exit;  // whoever has told it
+    executor::Exit exit;  // seen here, or told by the script's own recorder
     run::Proof proof;
     bool metrics_complete = true;
   };
@@ -40,24 +41,27 @@ class ScriptRun {
   using StartScript =
       std::function<Result<std::optional<run::ScriptStarted>>(const OpenStreams& open)>;
 
-  // All must outlive this object. `leftover_grace_us`: between asking processes that were left
-  // behind and killing them. `on_over` is called once, from the loop.
+  // All references must outlive this object. `leftover_grace_us`: the time between SIGTERM and
+  // SIGKILL for processes that the script left behind. `on_over` is called once, from the loop or
+  // from Look().
   ScriptRun(PollLoop& loop, Recorder& recorder, Syncer& syncer, executor::Script& script,
             int64_t leftover_grace_us, OnOver on_over, const Clock& clock);
   ~ScriptRun();
 
-  // Has `start` start the script, and records that; an Error means that nothing runs. `metrics`:
-  // the folder of its metric files.
+  // Calls `start` to start the script, and records the start. On an Error nothing runs. `metrics`:
+  // the folder of the script's metric files.
   Status Start(const StartScript& start, const std::string& metrics);
-  // Takes over a script that another runner has started at `start_wall_us`.
+  // Takes over a script that another runner started at `start_wall_us`.
   void Adopt(int64_t start_wall_us);
 
-  // Something may have ended: SIGCHLD, the script's descriptor, a tick. Repeats are harmless.
+  // Looks whether the script or its processes have ended. To be called on SIGCHLD, when the
+  // script's descriptor is readable, and now and then. Repeats are harmless.
   void Look();
-  void Pump();  // takes the metrics that are there
+  void Pump();  // records the metrics that are there
 
-  // SIGTERM now, SIGKILL after the grace. Repeated: no second SIGTERM, but the grace may become
-  // shorter. What is left of a script that was asked is no "left behind".
+  // Sends SIGTERM now and SIGKILL after the grace; with a grace of 0 only SIGKILL. A repeat sends
+  // no second SIGTERM, but may shorten the grace. Processes that remain after such a request do not
+  // count as left behind.
   void AskToStop(int64_t grace_us);
 
   bool has_exited() const { return exit_.has_value(); }

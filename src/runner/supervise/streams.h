@@ -8,14 +8,14 @@
 
 namespace tenon::runner {
 
-// Where a script writes whose output is recorded by the program that starts it.
+// Where a script writes, if the program that starts it records its output.
 struct Streams {
   int stdout_fd = -1;
   int stderr_fd = -1;
 };
 
-// Asked right before a script is started that has no recorder of its own. From then on what the
-// script writes to the streams and into its metric files is recorded.
+// Opens the streams. Called right before a script without a recorder of its own is started. From
+// then on, what the script writes to the streams and into its metric files is recorded.
 using OpenStreams = std::function<Result<Streams>()>;
 
 }  // namespace tenon::runner

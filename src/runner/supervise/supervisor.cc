@@ -83,7 +83,7 @@ void Supervisor::Tick() {
   LookForCancelRequest();
   if (phase_ == Phase::kRunning) {
     script_->Pump();
-    script_->Look();  // what tells of the end may have gone away, as an engine does
+    script_->Look();  // no event may come, for example when an engine is gone
   }
   if (phase_ != Phase::kDone) loop_.AddTimer(kTickUs, [this] { Tick(); });
 }
@@ -125,10 +125,11 @@ void Supervisor::RecordHandedOver() {
 
 void Supervisor::OnHandover() {
   RecordHandedOver();
-  // Looked at after the descriptor was emptied: whoever is done later wakes us again.
+  // Checked after RecordHandedOver() has emptied the descriptor: a worker that ends later makes it
+  // readable again.
   if (!worker_done_) return;
-  worker_.join();      // hands prepared_ over
-  RecordHandedOver();  // what came between the two looks
+  worker_.join();      // prepared_ may be read after this
+  RecordHandedOver();  // what came in since the call above
   loop_.RemoveFd(handover_.fd());
   OnPrepared(prepared_);
 }
@@ -170,7 +171,7 @@ void Supervisor::StartScript() {
   }
 }
 
-// What can't be measured is told, and keeps no script from running.
+// A sampler that can't be started causes a notice; the script runs all the same.
 void Supervisor::StartSamplers() {
   for (const Sampler& sampler : executor_->Samplers()) {
     auto started = Sampling::Start(sampler, folder_, request_.spec.key, request_.SecretValues(),
@@ -190,7 +191,7 @@ void Supervisor::StartSamplers() {
 void Supervisor::OnSignal(int signal) {
   switch (signal) {
     case SIGCHLD:
-      // While preparing, children are the worker's.
+      // While preparing, child processes belong to the worker.
       if (phase_ == Phase::kRunning) script_->Look();
       break;
     case SIGUSR1:
@@ -214,13 +215,13 @@ void Supervisor::LookForCancelRequest() {
   const auto left = ReadCancelRequest(folder_.cancel_request());
   if (!left) return;
   RequestCancel(left->grace_us, left->reason);
-  // Who asked waits for this: it says that the request is recorded.
+  // The verb `cancel` waits until this file is gone: then the request is recorded.
   (void)RemoveFile(folder_.cancel_request()).ok();
 }
 
 void Supervisor::RequestCancel(std::optional<int64_t> grace_us, const std::string& reason) {
   if (phase_ == Phase::kDone) return;
-  bool too_late = script_->has_exited() && stop_ == Stop::kNo;  // the script was faster
+  bool too_late = script_->has_exited() && stop_ == Stop::kNo;  // the script ended before
   if (stop_ != Stop::kCancel && !too_late) {
     recorder_.AppendState(run::State::kCancelRequested, reason);
     syncer_.SyncNow([](const Status&) {});
@@ -240,12 +241,12 @@ void Supervisor::OnTimeout() {
 
 // ---- The end
 
-// Why outputs have to be kept, and where; "": all are collected.
+// Returns why outputs have to be kept, and where. "": nothing is left to collect.
 std::string Supervisor::TakeOutputs() {
   if (auto kept = executor_->FetchOutputs(recorder_)) {
     Notice(run::Level::kError, kept->why.message,
            "`tenon runs collect " + request_.spec.id + "` tries again");
-    // What came of them may end in the middle of a file.
+    // The outputs that were copied may end in the middle of a file, so none are collected.
     return "the outputs could not be collected; they are kept in " + kept->where;
   }
   return CollectOutputs(request_.run, recorder_, names_);
@@ -270,11 +271,11 @@ void Supervisor::OnScriptOver(const ScriptRun::Over& over) {
   const std::string left = TakeOutputs();
   TellWithheld(request_.run, names_, recorder_);
   complete = left.empty() && complete;
-  // What is kept to be looked at uses the run's folders.
+  // A container that is kept for a look uses the run's folders.
   complete = executor_->Release([this](run::Event event) { Tell(std::move(event)); }) && complete;
   const std::string changed = recorder_.CheckSegment();
   run::End end = MakeEnd(over);
-  // There is always room for the end, on a full disk not for a notice.
+  // The end says this too, because a full disk has room for the end but not for a notice.
   end.outputs_left = !left.empty();
   if (!left.empty()) end.reason += (end.reason.empty() ? "" : "; ") + left;
   if (!changed.empty()) end.reason += (end.reason.empty() ? "" : "; ") + changed;
@@ -319,8 +320,8 @@ run::End Supervisor::MakeEnd(const ScriptRun::Over& over) const {
   return end;
 }
 
-// A script was not started, but `setup` lines and tools were, and what they have put into the
-// background does not end with them.
+// The script was not started, but `setup` lines and tools were. Processes that they put into the
+// background do not end with them.
 run::Proof Supervisor::EndWhatPreparingLeft() {
   run::Proof proof = executor_->script().EndAll(/*thorough=*/true);
   // Without setup lines nothing was started that could hide.

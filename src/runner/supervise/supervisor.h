@@ -24,24 +24,25 @@
 
 namespace tenon::runner {
 
-// Carries out one run, from a locked segment to its end. One poll loop; two helpers hand values
-// over to it: the syncer, which waits for the disk, and a worker that prepares.
+// Carries out one run, from a locked segment to its end. Runs one poll loop. Two other threads pass
+// values to it: the syncer, which waits for the disk, and a worker, which prepares the run.
 //
 //   kPreparing ──► kRunning ──► kDone
 //       └── canceled, or not startable ─┘
 class Supervisor {
  public:
-  // `recorder` has the RunnerStarted and Starting records already.
+  // The RunnerStarted and Starting records are already in the segment. All references must outlive
+  // this object.
   Supervisor(StartRequest request, Recorder& recorder, Syncer& syncer, PollLoop& loop,
              std::unique_ptr<Executor> executor, const Clock& clock = SystemClock());
   ~Supervisor();
 
   // Runs the loop until the end is recorded and on disk, then cleans the run folder.
   void Run();
-  // The same for a run whose runner is gone and which goes on without it: follows it to its end.
+  // As Run(), for a run whose runner is gone but whose script goes on: follows it to its end.
   void RunAdopted(const Facts& facts);
 
-  // Signals of the program, as the loop delivers them.
+  // Handles a signal to this program. To be called by the loop.
   void OnSignal(int signal);
 
  private:
@@ -58,7 +59,7 @@ class Supervisor {
   void OnScriptOver(const ScriptRun::Over& over);
   void FinishUnstarted(run::State state, int exit_code, std::string reason, std::string cause = "");
   run::Proof EndWhatPreparingLeft();
-  // Beside the one that we write.
+  // Far segments other than the one this object writes.
   int64_t CountOtherSegments() const;
   std::string TakeOutputs();
   void CleanUp(bool success, bool keep_files);
@@ -90,7 +91,7 @@ class Supervisor {
   std::thread worker_;
   std::atomic<bool> stop_preparing_{false};
   Handover handover_;  // from the worker
-  Status prepared_;    // the worker's, until it is done
+  Status prepared_;    // only the worker uses it until it is done
   std::atomic<bool> worker_done_{false};
 
   std::unique_ptr<ScriptRun> script_;

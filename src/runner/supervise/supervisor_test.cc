@@ -15,10 +15,10 @@ namespace {
 
 using Plan = executor::FakeScript::Plan;
 
-// One run with a script made of data.
+// One run of a FakeScript.
 class SupervisorTest : public testing::Test, protected TestRun {
  protected:
-  // `meanwhile` is called once the script runs.
+  // `meanwhile` is called every few milliseconds once the script runs.
   void Run(Plan plan, std::function<void(Supervisor&)> meanwhile = {}) {
     auto fake = std::make_unique<FakeExecutor>(request, plan);
     fake_ = &fake->script();

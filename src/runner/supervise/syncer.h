@@ -12,17 +12,17 @@
 
 namespace tenon::runner {
 
-// The thread that waits for the disk, so that nobody else has to: a journal that has grown is
-// synced at most once a second, or at once when somebody waits for it.
+// Syncs a journal to disk on a thread of its own, so that no other thread has to wait: at most once
+// a second after the journal has grown, or at once when somebody waits for it.
 class Syncer {
  public:
-  explicit Syncer(journal::Writer& writer);  // must outlive this object and stay where it is
-  ~Syncer();                                 // serves who waits, then ends the thread
+  explicit Syncer(journal::Writer& writer);  // must outlive this object and not move
+  ~Syncer();                                 // calls all waiting `done`, then ends the thread
   Syncer(const Syncer&) = delete;
   Syncer& operator=(const Syncer&) = delete;
 
   void MarkDirty();  // the journal has grown
-  // Syncs at once; then calls `done` on the syncer's thread, also when the disk said no.
+  // Syncs at once, then calls `done` on the syncer's thread with the result.
   void SyncNow(std::function<void(const Status&)> done);
 
  private:
@@ -36,7 +36,7 @@ class Syncer {
   bool stop_ = false;
   std::vector<std::function<void(const Status&)>> waiting_;
 
-  std::thread thread_;  // last: everything it uses is there when it starts
+  std::thread thread_;  // last: it uses the members above
 };
 
 }  // namespace tenon::runner

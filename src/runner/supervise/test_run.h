@@ -24,8 +24,8 @@
 
 namespace tenon::runner {
 
-// For tests: one run, in a home of its own, that a real supervisor carries out with an executor of
-// the test's.
+// For tests: one run in a home of its own, carried out by a real supervisor with the test's
+// executor.
 class TestRun {
  public:
   TestRun() {
@@ -44,7 +44,7 @@ class TestRun {
   TestRun(const TestRun&) = delete;
   TestRun& operator=(const TestRun&) = delete;
 
-  // The project has this file and no other.
+  // Replaces the project's files by this one.
   void SetScript(const std::string& name, const std::string& text) {
     const std::string project = request.run.home + "/project";
     TENON_CHECK(RemoveTree(project).ok() && MakeDirs(project).ok());
@@ -61,7 +61,7 @@ class TestRun {
   }
   run::RunFolder Folder() const { return request.run.Folder(); }
 
-  // Carries the run out. `meanwhile` is called every few milliseconds, and once when it is over.
+  // Carries out the run. `meanwhile` is called every few milliseconds, and once after the run.
   void Run(std::unique_ptr<Executor> executor,
            const std::function<void(Supervisor&)>& meanwhile = {}) {
     auto writer = journal::Writer::Open({Folder().host_segment(), request.spec.key,
@@ -71,7 +71,8 @@ class TestRun {
     Syncer syncer(recorder.writer());
     PollLoop loop;
     Supervisor supervisor(request, recorder, syncer, loop, std::move(executor));
-    // No signal is handled here, and a fake has no process whose end could raise one.
+    // Nothing handles signals in this test, and a fake script has no process whose end could raise
+    // SIGCHLD.
     const std::function<void()> look = [&] {
       supervisor.OnSignal(SIGCHLD);
       if (meanwhile) meanwhile(supervisor);
@@ -90,7 +91,7 @@ class TestRun {
   std::vector<std::string> notices;
   std::vector<run::State> states;
   std::string out, err;
-  // What others have.
+  // What other writers have recorded.
   std::vector<std::string> others;  // their segments
   std::string others_out, others_err;
   std::vector<run::ScriptEnded> others_ended;

@@ -11,14 +11,15 @@
 
 namespace tenon::runner {
 
-// Whose login this is. A static program cannot ask the name services, so the environment is asked
-// first and then the text of /etc/passwd. What neither tells is "", the shell /bin/sh.
+// The user that this process runs as. A static program cannot ask the name services, so each value
+// comes from the environment or, if it is not there, from /etc/passwd. A value that neither has is
+// ""; the shell is then /bin/sh.
 struct Account {
   std::string user, home, shell;
 };
 Account OurAccount(const Environment& environment);
 
-// The line of `uid` in the text of a passwd file.
+// Reads the line of `uid` in the text of a passwd file. All members are "" when there is none.
 Account AccountFrom(std::string_view passwd, uid_t uid);
 
 }  // namespace tenon::runner

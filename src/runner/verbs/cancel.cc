@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verb `cancel`: leaves the request in the run folder, wakes the supervisor, waits until it is
-// recorded. One that is stopped is let go on; one that stays stopped is ended.
+// The verb `cancel`: leaves the request in the run folder, wakes the supervisor, and waits until
+// the request is recorded. A supervisor that is stopped gets SIGCONT. One that stays stopped is
+// killed.
 #include <signal.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@ run::CancelAnswer AnswerOf(const run::Recovered& recovered) {
   return {recovered.state, 0, recovered.recovered};
 }
 
-// The supervisor's process; 0: not certainly known.
+// The supervisor's process. 0: not known for certain.
 pid_t SupervisorOf(const std::string& segment) {
   auto handle = ReadHandle(segment);
   if (!handle.ok() || !*handle || (*handle)->process.start_ticks == 0) return 0;
@@ -35,13 +36,13 @@ void Wake(const std::string& segment, int signal) {
   if (const pid_t pid = SupervisorOf(segment); pid > 0) ::kill(pid, signal);
 }
 
-// A supervisor that somebody has stopped goes on, to carry the request out itself.
+// Lets a stopped supervisor go on, so that it carries out the request itself.
 void LetGoOn(const std::string& segment) {
   if (const pid_t pid = SupervisorOf(segment); IsStopped(pid)) ::kill(pid, SIGCONT);
 }
 
-// One that stays stopped (a debugger holds it, or it is stopped again and again) is ended, and with
-// that leaves the run to Recover(). False: it is not stopped.
+// Kills a supervisor that stays stopped: a debugger holds it, or somebody stops it again and again.
+// Recover() may then end the run. False: the supervisor is not stopped.
 bool EndStopped(const std::string& segment) {
   const pid_t pid = SupervisorOf(segment);
   if (!IsStopped(pid)) return false;
@@ -60,7 +61,7 @@ Status LeaveRequest(const run::CancelRequest& request, const std::string& path) 
   return WriteFileAtomically(path, json::Print(object) + "\n", 0600, Durability::kProcess);
 }
 
-// `again`: after the supervisor was ended by us.
+// `again`: this process has already killed a stopped supervisor.
 Result<run::CancelAnswer> CancelIt(const RunName& run, const run::CancelRequest& request,
                                    const std::string& version, bool again) {
   run::RunFolder folder = run.Folder();
@@ -69,7 +70,7 @@ Result<run::CancelAnswer> CancelIt(const RunName& run, const run::CancelRequest&
   TENON_TRY(bool alive, IsLockedByOther(segment));
   if (!alive) {
     TENON_TRY(const run::Recovered recovered, Recover(run, version));
-    // A container that goes on has got a new runner, which can be asked.
+    // If a container goes on, Recover() has started a new runner for it, which can be asked.
     TENON_TRY(alive, IsLockedByOther(segment));
     if (!alive) return AnswerOf(recovered);
   }
@@ -85,7 +86,7 @@ Result<run::CancelAnswer> CancelIt(const RunName& run, const run::CancelRequest&
   while (Exists(folder.cancel_request())) {
     TENON_TRY(alive, IsLockedByOther(segment));
     if (!alive) {
-      // Over, or killed, before it could look.
+      // The run ended, or its supervisor was killed, before the supervisor read the request.
       (void)RemoveFile(folder.cancel_request()).ok();
       TENON_TRY(const run::Recovered recovered, Recover(run, version));
       return AnswerOf(recovered);
@@ -93,7 +94,7 @@ Result<run::CancelAnswer> CancelIt(const RunName& run, const run::CancelRequest&
     if (looks++ % kLooksPerCheck == 0) LetGoOn(segment);
     if (SystemClock().MonotonicUs() >= deadline) {
       if (!again && EndStopped(segment)) return CancelIt(run, request, version, /*again=*/true);
-      break;  // it will look; nothing is lost
+      break;  // the supervisor reads the request later; nothing is lost
     }
     ::usleep(kLookUs);
   }

@@ -8,12 +8,12 @@
 
 namespace tenon::runner {
 
-// Closes every descriptor above the standard streams but `keep` (-1: none).
+// Closes every descriptor except the standard streams and `keep` (-1: none).
 void CloseOthers(int keep);
 
-// Carries out `body` in a process that is nobody's child but init's: own session, standard streams
-// on /dev/null, no other descriptor of ours, hang-up ignored, the root as its folder. Returns at
-// once; the process ends when `body` returns.
+// Runs `body` in a process whose parent is init: own session, standard streams on /dev/null, no
+// other descriptor open, SIGHUP and SIGPIPE ignored, / as its working directory. Returns at once;
+// the process ends when `body` returns. kUnavailable when no process can be made.
 Status StartDetached(const std::function<void()>& body);
 
 }  // namespace tenon::runner

@@ -18,7 +18,8 @@ void AddRemark(run::Proof& proof, const std::string& words) {
   proof.remark += (proof.remark.empty() ? "" : "; ") + words;
 }
 
-// Containers of runs whose folder is gone are nobody's. False: some engine could not be asked.
+// Removes the run's containers, which nobody needs when its folder is gone. False: an engine could
+// not be asked, or a container stays.
 bool RemoveContainers(const RunName& run, run::Proof& proof) {
   const auto swept = Sweep(run.home, {{run.run_id}});
   if (!swept.ok()) {
@@ -52,7 +53,7 @@ Result<run::EndedLost> EndLost(const RunName& run, const run::EndLostRequest& re
   executor::TreeQuery query;
   query.run_key = request.key;
   query.cgroup = executor::FindRunCgroup(request.key);
-  query.marked = true;  // it says so in the folder that is gone
+  query.marked = true;  // assumed: the spec.json that would say so is gone
   bool known = executor::ScanTree(query).looked;
   executor::ProcessSet signaled;
   proof = executor::EndTree(query, kEndLimitUs, &signaled);

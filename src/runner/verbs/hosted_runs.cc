@@ -79,7 +79,7 @@ bool IsRunAlive(const run::RunFolder& folder) {
   const std::string segment = folder.host_segment();
   if (!Exists(segment)) return false;
   if (IsLockedByOther(segment).value_or(true)) return true;
-  // A container outlives its runner, but not the machine.
+  // A container outlives its runner, but not a restart of the machine.
   if (!Exists(folder.script_segment())) return false;
   const auto facts = ReadFacts(segment);
   if (!facts.ok() || facts->end || !facts->container) return false;
@@ -112,7 +112,7 @@ Activity LookAtActivity(const run::Home& home) {
   }
   activity.last_us = std::max(activity.last_us, activity.newest_run_us);
   activity.last_us = std::max(activity.last_us, ModifiedUs(home.used()));
-  // Whoever is still sending files is going to want the machine.
+  // A client that still sends files is going to use the machine.
   for (const std::string& name : ListDir(home.incoming()).value_or({})) {
     activity.last_us = std::max(activity.last_us, ModifiedUs(JoinPath(home.incoming(), name)));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs that are kept below a home, for `hosted` and `watch-idle`.
+// Lists the runs that are kept below a home, for `hosted` and `watch-idle`.
 #ifndef TENON_RUNNER_VERBS_HOSTED_RUNS_H_
 #define TENON_RUNNER_VERBS_HOSTED_RUNS_H_
 
@@ -24,32 +24,33 @@ struct HostedRun {
   run::State state = run::State::kNotStarted;
   std::string reason;
   bool alive = false;
-  bool over = false;          // its end is on record
-  bool outputs_left = false;  // its folder has the only copy of outputs
-  int64_t created_us = 0;     // 0: not known
-  int64_t ended_us = 0;       // 0: not over
-  int64_t last_us = 0;        // anything was heard of it
-  std::vector<Hash> trees;    // its project, its outputs
-  std::vector<Hash> objects;
+  bool over = false;                   // its end is on record
+  bool outputs_left = false;           // its folder has the only copy of outputs
+  int64_t created_us = 0;              // 0: not known
+  int64_t ended_us = 0;                // 0: not over
+  int64_t last_us = 0;                 // its newest record, or the last change of its folder
+  std::vector<Hash> trees;             // of its project and of its outputs
+  std::vector<Hash> objects;           // its outputs
   uint64_t bytes = 0, work_bytes = 0;  // on disk
 
-  run::HostedRun Told() const;  // as a client is told
+  run::HostedRun Told() const;  // as `hosted` tells a client
 };
 
-// What a segment says, as far as it can be read.
+// Reads what a segment says, as far as it can be read.
 journal::SegmentFold FoldSegment(const std::string& path, std::string_view name);
 
-// Whether the run goes on: its runner lives, or its container may.
+// Whether the run goes on: its runner is alive, or its container may be.
 bool IsRunAlive(const run::RunFolder& folder);
 
 std::vector<std::string> RunIds(const run::Home& home);
 // Newest first. Reads every journal to its end.
 std::vector<HostedRun> ListHostedRuns(const run::Home& home);
 
-// What has happened at a home, without reading more of it than file times and locks.
+// What goes on at a home, found mostly from file times and locks. Of journals, reads only host.tj
+// of runs in containers.
 struct Activity {
   bool alive = false;   // a run goes on
-  int64_t last_us = 0;  // the newest change of a run's journal or of an upload; 0: none ever
+  int64_t last_us = 0;  // last change of a journal, an upload or home.used(); 0: none
   int64_t newest_run_us = 0;
 };
 Activity LookAtActivity(const run::Home& home);

@@ -20,7 +20,8 @@ namespace {
 constexpr int kLoginMs = 10'000;
 constexpr int kSetupMs = 600'000;
 constexpr size_t kMarkDigits = 24;
-// How a shell is told our path when it has characters that shells read differently.
+// The variable that holds our path for a shell, when the path has characters that shells read
+// differently.
 constexpr const char* kProgramVariable = "TENON_LOGIN_PROGRAM";
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 constexpr int kCannotStart = 126;
@@ -32,7 +33,7 @@ bool IsPlain(std::string_view text) {
   });
 }
 
-// "exec PROGRAM environment MARK", as every shell reads it.
+// "exec PROGRAM environment MARK", written so that every shell reads it alike.
 std::string ExecEnvironment(const std::string& mark) {
   const std::string program = OurProgram();
   const std::string word =
@@ -64,7 +65,7 @@ std::string SetupShell(const Environment& environment) {
   return "/bin/sh";
 }
 
-// Each line is preceded by its number, which is told when the shell ends early.
+// Before each line, sets tenon_line to its number, so that a shell that ends early can print it.
 std::string SetupScript(const std::vector<std::string>& lines, const std::string& mark) {
   std::string script = "set -e\ntrap 'echo \"" + mark + ":$tenon_line:$?\" >&2' EXIT\n";
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -74,7 +75,7 @@ std::string SetupScript(const std::vector<std::string>& lines, const std::string
          " >\"$TENON_SETUP_RESULT\"\n";
 }
 
-// What a failed setup said, without our own line, and which line it was in.
+// Says which setup line failed and what it printed, without the line that our own trap printed.
 Error SetupError(const std::vector<std::string>& lines, const ToolEnd& end,
                  const std::string& mark) {
   std::string words = end.tail;

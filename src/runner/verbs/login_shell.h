@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment a user has after logging in: PATH, modules, conda. Found out by starting the
-// user's shell as a login starts it and having it start us.
+// Finds out which environment a user has after logging in: PATH, modules, conda. Starts the user's
+// shell as a login starts it, and has the shell start this program.
 #ifndef TENON_RUNNER_VERBS_LOGIN_SHELL_H_
 #define TENON_RUNNER_VERBS_LOGIN_SHELL_H_
 
@@ -15,33 +15,34 @@
 
 namespace tenon::runner {
 
-// Path of this very program.
+// The path of the running program.
 std::string OurProgram();
 
 struct LoginEnvironment {
-  Environment variables;  // without those of one session alone
-  std::string problem;    // in words; "" = none. Then `variables` are our own
+  Environment variables;  // as WithoutSession() leaves them
+  std::string problem;    // in words, and `variables` are our own; "" = none
 };
-// Ten seconds at the most.
+// Takes ten seconds at most. Never fails: `problem` says what went wrong.
 LoginEnvironment ReadLoginEnvironment(const std::string& shell);
 
-// The variables in what `tenon-runner environment MARK` printed, wherever in the text it stands.
-// nullopt: it is not there, or not whole.
+// Finds the output of `tenon-runner environment MARK` anywhere in `text` and returns its variables.
+// nullopt: the output is missing or incomplete.
 std::optional<Environment> FindPrintedEnvironment(std::string_view text, const std::string& mark);
 
-// Without what belongs to one session: SSH_*, DISPLAY, XDG_SESSION_*, SHLVL, _, PWD, OLDPWD, TERM,
+// Removes what belongs to one session: SSH_*, DISPLAY, XDG_SESSION_*, SHLVL, _, PWD, OLDPWD, TERM,
 // TENON_*.
 Environment WithoutSession(Environment environment);
 
-// The command that runs `text` in a login shell: `tenon-runner login SHELL TEXT`, because only
-// argv[0] tells every shell that it is one.
+// The command that runs `text` in a login shell: `tenon-runner login SHELL TEXT`. It goes through
+// this program because only a `-` in argv[0] tells every shell that it is a login shell.
 std::vector<std::string> LoginCommand(const std::string& shell, const std::string& text);
-// The other end of it. Returns only on failure, with the exit code.
+// Carries out that command: becomes the shell. Returns only on failure, with the exit code.
 int ExecLoginShell(const std::string& shell, const std::string& text);
 
-// The `setup:` lines of a target, one after the other in one login shell that begins with
-// `environment`, and the environment they leave behind. A line that fails is kInvalid with its
-// words. `stop` set: kUnavailable.
+// Runs the `setup:` lines of a target, one after the other in one login shell that begins with
+// `environment`, and returns the environment they leave behind. kInvalid when a line fails, with
+// what it printed. kUnavailable when `stop` is set. `folder` is for a temporary file; `masked` are
+// values to mask in the error.
 Result<Environment> RunSetupLines(const std::vector<std::string>& lines,
                                   const Environment& environment, const std::string& folder,
                                   const std::vector<std::string>& masked,

@@ -23,7 +23,7 @@ constexpr size_t kMostOfFile = 64u << 10;
 constexpr size_t kMostShown = 3;
 constexpr int kNvidiaMs = 20'000;
 constexpr int kTerminalMajor = 4, kFirstPts = 136, kLastPts = 143;
-// Below are the system's own users: a greeter's desktop is nobody's login.
+// Lower user ids are the system's own: the desktop of a login screen is nobody's login.
 constexpr uint32_t kFirstPerson = 1000;
 constexpr std::string_view kProgramName = "tenon-runner";
 constexpr std::string_view kInsideName = "/.tenon/runner";  // executor/container_config.h
@@ -56,7 +56,7 @@ uint32_t ReadUid(std::string_view status) {
 
 void ReadProcesses(const std::string& root, MachineFacts* facts) {
   const std::string proc = JoinPath(root, "proc");
-  bool first = false;  // seen: without it other people's processes are hidden
+  bool first = false;  // process 1 was seen; if not, others' processes are hidden
   for (const std::string& name : ListDir(proc).value_or({})) {
     Process process;
     process.pid = ToInt(name);
@@ -106,7 +106,8 @@ void ReadUsers(const std::string& root, MachineFacts* facts) {
   }
 }
 
-// The lines of an answer of nvidia-smi as their fields. False: it did not answer.
+// Asks nvidia-smi, and puts the fields of each line of its answer into `rows`. False: it did not
+// answer; `words` says why.
 bool AskNvidiaSmi(const std::string& program, const std::string& what,
                   std::vector<std::vector<std::string>>* rows, std::string* words) {
   const auto ran =
@@ -212,13 +213,13 @@ class Judge {
            BaseName(Word(process, 0)).starts_with(kProgramName);
   }
 
-  // A supervisor of another home, or the init of a container whose supervisor is gone.
+  // Finds supervisors of other homes, and inits of containers in which something runs.
   void LookForRun(const Process& process) {
     const std::string verb = Word(process, 1);
     const bool supervisor =
         IsRunner(process) &&
         (verb == run::kVerbStart || verb == run::kVerbRecover || verb == run::kVerbCancel);
-    // One that is kept to be looked at has no children any more.
+    // The init of a container that is kept for a look has no children any more.
     const bool inside = Word(process, 0) == kInsideName && children_.contains(process.pid) &&
                         (verb == run::kVerbInit || verb == run::kVerbBuild);
     if (supervisor && (process.cwd.empty() || !IsBelow(process.cwd))) {
@@ -243,7 +244,7 @@ class Judge {
     }
   }
 
-  // What waits for somebody to log in, or draws for them, is not they.
+  // A program that waits for a login or draws the screen is not somebody's login.
   static bool IsOfTheSystem(const Process& process) {
     if (process.uid != 0 && process.uid < kFirstPerson) return true;
     static const std::set<std::string, std::less<>> kNames = {
@@ -268,8 +269,8 @@ class Judge {
     }
   }
 
-  // A session without a terminal: a copy, a command, an editor's server. One that keeps a
-  // connection open and runs nothing, or our agent, is no use of the machine.
+  // Finds SSH sessions without a terminal: a copy, a command, an editor's server. A session that
+  // only keeps a connection open, or only runs our agent, does not use the machine.
   void LookForConnection(const Process& process) {
     const std::string title = Word(process, 0);
     if (!process.name.starts_with("sshd") || !title.starts_with("sshd")) return;
@@ -285,7 +286,7 @@ class Judge {
     const auto below = children_.find(process.pid);
     if (below == children_.end()) return;
     for (const Process* child : below->second) {
-      if (child->terminal != 0) continue;  // seen by that
+      if (child->terminal != 0) continue;  // found by its terminal
       if (IsRunner(*child) && Word(*child, 1) != run::kVerbExec) continue;
       const bool leaf = !children_.contains(child->pid);
       if (leaf && !IsRunner(*child)) names->push_back(child->name);

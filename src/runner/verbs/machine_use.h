@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is going on at a machine beside the runs of one home: other people's runs, processes on a
-// GPU, logins. A machine that is turned off in the middle of it costs work, one that is left on
-// costs money; so what can't be seen counts as going on, and everything is named.
+// Finds out what uses a machine besides the runs of one home: runs of other homes, processes on a
+// GPU, logins. Turning a machine off while it is used costs work; leaving it on costs money. So
+// whatever can't be seen counts as use, and every use is named.
 #ifndef TENON_RUNNER_VERBS_MACHINE_USE_H_
 #define TENON_RUNNER_VERBS_MACHINE_USE_H_
 
@@ -11,7 +11,7 @@
 
 namespace tenon::runner {
 
-// Recorded from /proc, /run/systemd/sessions and nvidia-smi.
+// What /proc, /run/systemd/sessions, /etc/passwd and nvidia-smi say.
 struct MachineFacts {
   struct Process {
     int pid = 0, parent = 0;
@@ -25,25 +25,26 @@ struct MachineFacts {
     std::string user, type, where;
   };
   struct GpuProcess {
-    std::string pid;  // as told: a number, or "[N/A]"
+    std::string pid;  // as nvidia-smi prints it: a number, or "[N/A]"
     std::string name, gpu;
   };
   std::vector<Process> processes;
-  std::vector<Session> desktops;  // graphical ones; the others are seen by their terminals
+  std::vector<Session> desktops;  // graphical sessions; others have a terminal
   std::vector<GpuProcess> gpu_processes;
   std::vector<std::string> problems;                    // what could not be seen, in words
-  std::vector<std::pair<uint32_t, std::string>> users;  // of /etc/passwd
+  std::vector<std::pair<uint32_t, std::string>> users;  // number and name, from /etc/passwd
 };
 
-// `root` is "/" but for tests. `with_gpu`: nvidia-smi is asked, which may take seconds.
+// `root` is "/" except in tests. `with_gpu`: also runs nvidia-smi, which may take seconds.
 MachineFacts LookAtMachine(const std::string& root, bool with_gpu);
 
-// What keeps the machine from being idle, one text each: "ann is logged in on pts/3 (bash)", "GPU 0
-// is used by process 4711 (python) of ann". Runs below `home` are not looked for: their journals
-// tell more. Empty: nothing goes on.
+// Says what keeps the machine from being idle, one text for each thing: "ann is logged in on pts/3
+// (bash)", "GPU 0 is used by process 4711 (python) of ann". Leaves out runs below `home`, because
+// their journals tell more. Empty: nothing uses the machine.
 std::vector<std::string> WhatGoesOn(const MachineFacts& facts, const std::string& home);
 
-// Both, for this machine. nvidia-smi is asked only when nothing else goes on, or `all` is set.
+// LookAtMachine() and WhatGoesOn() for this machine. Runs nvidia-smi only when nothing else uses
+// the machine, or when `all` is set.
 std::vector<std::string> LookForUse(const std::string& home, bool all);
 
 }  // namespace tenon::runner

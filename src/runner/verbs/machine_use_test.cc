@@ -17,7 +17,7 @@ constexpr int kPts3 = (136 << 8) | 3;
 constexpr int kTty1 = (4 << 8) | 1;
 const std::string kHome = "/home/ann/.tenon/host";
 
-// A machine on which nobody does anything: the first process, and what waits for logins.
+// A machine that nobody uses: the first process, and processes that wait for logins.
 MachineFacts Quiet() {
   MachineFacts facts;
   facts.users = {{0, "root"}, {1000, "ann"}, {1001, "bob"}, {113, "gdm"}};
@@ -92,7 +92,7 @@ TEST(MachineUse, ARunOfAnotherHomeKeepsItOnAndOurOwnIsCountedElsewhere) {
   EXPECT_EQ(Said(With({second})), "a run of ann goes on (process 70)");
   second.cwd = kHome + "/runs/p_1";
   EXPECT_EQ(Said(With({second})), "");
-  // Watchers do not keep each other on.
+  // A watcher does not keep the machine on.
   second.command[1] = "watch-idle";
   second.cwd = "/";
   EXPECT_EQ(Said(With({second})), "");
@@ -118,7 +118,7 @@ TEST(MachineUse, WhatCannotBeSeenCountsAsUse) {
   EXPECT_EQ(Said(facts), "it can't be seen who uses the GPU: no nvidia-smi");
 }
 
-// The files of a machine below a folder.
+// A machine whose files lie below a folder.
 class RecordedMachine : public testing::Test {
  protected:
   void Write(const std::string& path, const std::string& text, mode_t mode = 0644) {
@@ -177,7 +177,7 @@ TEST_F(RecordedMachine, NvidiaSmiTellsWhoUsesAGpu) {
   EXPECT_EQ(Look(), "GPU 1 is used by process 4711 (python) of ann");
   NvidiaSmi("echo Unable to determine the device handle; exit 15\n");
   EXPECT_NE(Look().find("Unable to determine"), std::string::npos) << Look();
-  // Without a driver nobody can use it.
+  // Without a driver nobody can use the GPU.
   ASSERT_TRUE(RemoveTree(folder_ / "proc/driver").ok());
   EXPECT_EQ(Look(), "");
 }

@@ -78,7 +78,8 @@ std::vector<std::string> Fields(const std::string& line) {
   return fields;
 }
 
-// "NVIDIA H200, GPU-…, 143771, 550.54.15" for each GPU.
+// Reads lines such as "NVIDIA H200, GPU-…, 143771, 550.54.15", one for each GPU. False: nvidia-smi
+// named none.
 bool AskNvidiaSmi(const std::string& program, json::Array* gpus, json::Object* answer) {
   auto ran = RunAndCapture({program, "--query-gpu=name,uuid,memory.total,driver_version",
                             "--format=csv,noheader,nounits"},
@@ -121,7 +122,7 @@ void ReadDriverFiles(json::Array* gpus) {
 
 // --- what a logout does ---
 
-// The files that are read, the later ones counting more.
+// The files that systemd-logind reads. A later file overrides the ones before it.
 std::vector<std::string> LogindFiles(const std::string& root) {
   std::vector<std::string> files = {JoinPath(root, "etc/systemd/logind.conf")};
   for (const char* folder : {"usr/lib/systemd/logind.conf.d", "run/systemd/logind.conf.d",
@@ -146,7 +147,8 @@ bool SlurmAdopts(const std::string& root) {
   return false;
 }
 
-// Root is left alone unless the files say otherwise.
+// Whether logind leaves the user's processes alone. It does so for root, unless the files say
+// otherwise.
 bool IsExcluded(const std::string& text, const std::string& user, bool is_root) {
   bool excluded = is_root;
   for (const std::string& line : Split(text, '\n')) {
@@ -179,7 +181,7 @@ json::Array ProbeEngines(const Environment& environment) {
   }
   const std::string path = GetVariable(environment, "PATH", kDefaultPath);
   json::Array engines = {ProbeEngine(docker, path), ProbeEngine(podman, path)};
-  // An address that cannot be used from here is what a run would stumble over.
+  // A run would fail because of an engine address that can't be used here.
   if (!asked.ok() && asked.error().kind != ErrorKind::kNotFound) {
     engines[0] = NoEngine(docker, "", asked.error().message);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of `probe` and of login shells that can be looked at without a machine.
+// Tests the parts of `probe` and of login shells that need no particular machine.
 #include <gtest/gtest.h>
 
 #include "base/file.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verb `recover`: the true end of a run whose runner is gone, written by the next one who
-// looks.
+// The verb `recover`: writes the true end of a run whose runner is gone. The next client that looks
+// at the run asks for it.
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -56,7 +56,7 @@ std::string Reason(const Facts& facts, bool rebooted, const run::Proof& proof) {
   return "the runner was killed; nothing was left of the run";
 }
 
-// A runner that was ended before it could take a request to stop has left it for us.
+// Takes a request to stop that the runner has not recorded, because it was killed before.
 void TakeCancelRequest(const std::string& path, Facts* facts) {
   const auto request = ReadCancelRequest(path);
   if (!request || facts->state == run::State::kCancelRequested) return;
@@ -80,7 +80,7 @@ run::End MakeEnd(const Facts& facts, bool rebooted, run::Proof proof) {
   return end;
 }
 
-// Why outputs have to be kept, and where; "": all are collected.
+// Returns why outputs have to be kept, and where. "": nothing is left to collect.
 std::string TakeOutputs(const RunName& run, Executor& executor, const Facts& facts,
                         Recorder& recorder, SafeNames& names) {
   const run::RunFolder folder = run.Folder();
@@ -95,9 +95,9 @@ std::string TakeOutputs(const RunName& run, Executor& executor, const Facts& fac
   return CollectOutputs(run, recorder, names);
 }
 
-// Whether somebody holds the segment. A supervisor that was killed while its other thread waited
-// for the disk is dead to the eye but keeps the lock until the disk has answered; that is waited
-// for.
+// Whether another process holds the segment. A supervisor that was killed while one of its threads
+// waited for the disk looks dead, but keeps the lock until the disk has answered. Waits for that,
+// kDyingUs at most.
 Result<bool> IsAlive(const std::string& segment) {
   int64_t deadline = SystemClock().MonotonicUs() + kDyingUs;
   for (;;) {
@@ -111,7 +111,7 @@ Result<bool> IsAlive(const std::string& segment) {
   }
 }
 
-// Whether somebody writes a segment of the run beside its runner.
+// Whether a process other than the runner writes a segment of the run.
 bool OthersWrite(const run::RunFolder& folder) {
   for (const std::string& segment : journal::FarSegments(folder)) {
     if (segment == run::kHostSegment) continue;
@@ -120,8 +120,8 @@ bool OthersWrite(const run::RunFolder& folder) {
   return false;
 }
 
-// A script that goes on by itself is followed to its end by a new runner. One that has ended has
-// its end on record when this returns.
+// Starts a new runner that follows a script which goes on by itself. If the script has ended, waits
+// until the run's end is on record, kEndLimitUs at most.
 Result<run::Recovered> FollowOn(const RunName& run, const run::RunSpec& spec,
                                 const std::string& version) {
   const run::RunFolder folder = run.Folder();
@@ -137,7 +137,7 @@ Result<run::Recovered> FollowOn(const RunName& run, const run::RunSpec& spec,
   }
 }
 
-// As a client of this home has recorded it.
+// The spec as a client of this home has recorded it in its near segment.
 std::optional<run::RunSpec> SubmittedHere(const std::string& segment) {
   auto reader = journal::Reader::Open(segment);
   if (!reader.ok()) return std::nullopt;
@@ -150,9 +150,9 @@ std::optional<run::RunSpec> SubmittedHere(const std::string& segment) {
   }
 }
 
-// spec.json is on disk before anyone is told that the run has started; a power cut before that may
-// leave the segment and less of the spec. Then the near segment tells, or the segment whose run it
-// is.
+// Returns the run's spec. spec.json is on disk before anyone is told that the run has started, but
+// a power cut before that may leave the segment and only a part of spec.json. The spec then comes
+// from a near segment. If there is none, only the run's id and key are known.
 Result<run::RunSpec> WhatWasAsked(const RunName& run) {
   const run::RunFolder folder = run.Folder();
   auto spec = ReadSpec(folder.spec());
@@ -170,12 +170,13 @@ Result<run::RunSpec> WhatWasAsked(const RunName& run) {
   run::RunSpec known;
   known.id = run.run_id;
   known.key = *reader->run_key();
-  known.secret_names = {
-      "whatever it had"};  // what it had is not known, so nothing is believed free
+  // Its secrets are not known, so no name is believed to be free of them.
+  known.secret_names = {"whatever it had"};
   return known;
 }
 
-// By a spec of a later version nothing could be started here, so it is a matter of processes.
+// This version can't have started a kind of run that it does not know, so only processes may be
+// left.
 Result<std::unique_ptr<Executor>> ExecutorOf(const RunName& run, run::RunSpec spec,
                                              const Facts& facts) {
   StartRequest request;
@@ -214,7 +215,7 @@ Result<run::Recovered> Recover(const RunName& run, const std::string& version) {
   Result<journal::Writer> writer = Unavailable("the run is alive");
   if (!alive) writer = journal::Writer::Open(options);
   if (!writer.ok()) {
-    // Alive, or another one is recovering it; a true failure to open is an Error.
+    // The run is alive, or another process is recovering it. Any other failure is an Error.
     TENON_TRY(bool locked, IsLockedByOther(segment));
     if (!locked && !alive) return std::move(writer).error();
     TENON_TRY(Facts facts, ReadFacts(segment));
@@ -248,7 +249,7 @@ Result<run::Recovered> Recover(const RunName& run, const std::string& version) {
   if (!recorder.AppendLast(std::move(end)))
     return Unavailable("the end of the run could not be recorded");
   TENON_TRY_VOID(recorder.writer().Sync());
-  // What it has left elsewhere is nobody's any more.
+  // Nobody needs any more what the run has left elsewhere.
   (void)executor->Release([](const run::Event&) {});
   (void)RemoveFile(folder.cancel_request()).ok();
   ForgetSecrets(folder, spec.key);

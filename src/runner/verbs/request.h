@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes in on standard input (docs/runner.md), read and checked.
+// Reads and checks the request on standard input (docs/runner.md).
 #ifndef TENON_RUNNER_VERBS_REQUEST_H_
 #define TENON_RUNNER_VERBS_REQUEST_H_
 
@@ -19,7 +19,7 @@
 
 namespace tenon::runner {
 
-// The run a verb is about.
+// The run that a verb is about.
 struct RunName {
   std::string home;
   std::string run_id;
@@ -32,10 +32,10 @@ struct StartRequest {
   Environment environment;
   Environment secrets;
   std::string client_version;
-  std::string retry_of;  // "": in nobody's place
+  std::string retry_of;  // run being retried; "": no retry
 
   std::vector<std::string> SecretValues() const;
-  // `variables` with what a process of this run has on top: the secrets, and the run's mark.
+  // `variables` plus what every process of this run gets: the secrets and the run's key.
   Environment WithOwn(Environment variables) const;
 };
 
@@ -46,17 +46,18 @@ struct Asked {
   T what;
 };
 
-// Reads standard input to its end. More than 64 MiB is kInvalid.
+// Reads `fd` to its end. kInvalid: it has more than 64 MiB.
 Result<std::string> ReadRequest(int fd);
 
-// kInvalid: not a request, of another protocol, or lacking something.
+// All of these fail with kInvalid when the text is no request, has another protocol or lacks
+// something.
 Result<StartRequest> ParseStart(std::string_view text);
-Result<RunName> ParseRunName(std::string_view text);   // of a request that names a run and no more
-Result<std::string> ParseHome(std::string_view text);  // of one that names not even that
+Result<RunName> ParseRunName(std::string_view text);   // of a request that names only a run
+Result<std::string> ParseHome(std::string_view text);  // of a request that names no run
 template <Described T>
 Result<Asked<T>> ParseRequest(std::string_view text);
 
-// Of ParseRequest: the request, and its home.
+// Parts of ParseRequest. ParseObject returns the request's members and puts its home into `home`.
 Result<json::Object> ParseObject(std::string_view text, std::string* home);
 Error NotUnderstood(Error why);
 

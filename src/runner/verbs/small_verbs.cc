@@ -50,11 +50,11 @@ int Check(const std::string& hash) {
     offset += *got;
   }
   if (sha.Finish().Hex() != hash) return kNo;
-  // It gets its name next; a power cut must not leave the name without the bytes.
+  // The client gives the file its name next. A power cut must not leave the name without the bytes.
   return DurableFsync(file->get()) == 0 ? kYes : kNo;
 }
 
-// Many a server listens on one of the two alone.
+// Many servers listen on only one of the two addresses.
 Result<UniqueFd> DialLoopback(uint16_t port) {
   sockaddr_in four{};
   four.sin_family = AF_INET;
@@ -93,7 +93,7 @@ int Dial(const std::string& place) {
   return kYes;
 }
 
-// False: nothing more will come, or the other end does not take it.
+// Passes on one piece. False: `from` has ended, or `to` takes nothing more.
 bool Pass(int from, int to) {
   char piece[kPiece];
   const ssize_t count = ::read(from, piece, sizeof piece);
@@ -114,7 +114,7 @@ void Join(int in, int out, int socket) {
       input = false;
       ::shutdown(socket, SHUT_WR);
     }
-    // Nobody reads what the socket says any more.
+    // Nobody reads `out` any more.
     if ((fds[2].revents & (POLLERR | POLLNVAL)) != 0) return;
   }
 }

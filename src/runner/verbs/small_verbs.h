@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verbs that are programs of their own: no first line, no request.
+// Verbs that print no first line and read no request.
 #ifndef TENON_RUNNER_VERBS_SMALL_VERBS_H_
 #define TENON_RUNNER_VERBS_SMALL_VERBS_H_
 
@@ -9,12 +9,12 @@
 
 namespace tenon::runner {
 
-// `environment [MARK]`, `check HASH`, `dial PATH|PORT`, `login SHELL TEXT`: the exit code; nullopt:
-// it is another verb.
+// Runs `environment [MARK]`, `check HASH`, `dial PATH|PORT` or `login SHELL TEXT`, and returns the
+// exit code. nullopt: it is another verb.
 std::optional<int> RunSmallVerb(const std::vector<std::string>& words);
 
-// Joins two directions: what comes from `in` goes to `socket`, what comes from there to `out`.
-// Returns when the socket's side has ended. An end of `in` is passed on.
+// Copies what comes from `in` to `socket`, and what comes from `socket` to `out`. When `in` ends,
+// ends the socket's input too. Returns when the socket has ended or nobody reads `out` any more.
 void Join(int in, int out, int socket);
 
 }  // namespace tenon::runner

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verb `start`. Three processes: the one that was called, which waits for the answer and prints
-// it; one in between, which makes a new session and goes; and the supervisor, nobody's child but
-// init's, which no hang-up reaches.
+// The verb `start`, in three processes. The one that was called waits for the answer and prints it.
+// The one in between makes a new session and ends. The third is the supervisor: its parent is init,
+// and no hang-up reaches it.
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -56,7 +56,8 @@ json::Object HandleToJson(const run::RunnerStarted& started) {
   return answer;
 }
 
-// Waited for with the first record (SyncSpec()): the script does not have to.
+// Does not wait for the disk, so the script does not have to. SyncSpec() waits, with the first
+// record.
 Status WriteSpec(const StartRequest& request, const std::string& version) {
   json::Object object;
   object["protocol"] = run::kProtocol;
@@ -67,13 +68,15 @@ Status WriteSpec(const StartRequest& request, const std::string& version) {
                              Durability::kProcess);
 }
 
-// Its name comes to the disk with that of the segment. What a disk refuses is said elsewhere.
+// Brings the bytes of spec.json to disk; its name comes there with the segment's name. A disk that
+// refuses is reported elsewhere.
 void SyncSpec(const run::RunFolder& folder) {
   if (auto file = OpenFile(folder.spec(), O_RDONLY); file.ok()) (void)DurableFsync(file->get());
 }
 
-// A run that was started from within another run carries that one's mark in its environment;
-// whoever ends the other would end us. What others see of our environment is this memory.
+// A run that was started from within another run has the other run's key in its environment, so
+// ending the other run would end this one too. Changes the key in the memory that other processes
+// see as our environment.
 void TakeOwnMark(const std::string& run_key) {
   std::string name = std::string(run::env::kRunKey) + "=";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -92,14 +95,14 @@ Status BecomeDaemon(const StartRequest& request, int keep) {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::dup2(null.get(), fd) < 0) return FromErrno("closing the standard streams", errno);
   }
-  // What leaked to us from whoever started the client would be held open for the length of the run,
-  // and somebody may wait for its end.
+  // Descriptors that leaked to us from the client's parents would stay open for the length of the
+  // run, and a process may wait for their end.
   CloseOthers(keep);
   (void)null.Release();  // closed with the others
   ::signal(SIGHUP, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
   TakeOwnMark(request.spec.key);
-  // What we hold open and what we were told is not the script's to look at.
+  // Keeps the script from looking at our descriptors and memory.
   (void)::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   if (::chdir(request.run.Folder().path().c_str()) != 0) {
     return FromErrno("entering " + request.run.Folder().path(), errno);
@@ -122,7 +125,8 @@ void SendAnswer(UniqueFd& pipe, const json::Object& answer) {
   pipe.Reset();
 }
 
-// The segment could not be opened. If that is because another start is at it, its handle.
+// For a segment that could not be opened. If another start holds it, returns the handle of that
+// one, else `why`.
 Result<run::RunnerStarted> WaitForOther(const std::string& segment, const Error& why) {
   for (int tries = 0; tries < 100; ++tries) {
     auto locked = IsLockedByOther(segment);
@@ -134,15 +138,16 @@ Result<run::RunnerStarted> WaitForOther(const std::string& segment, const Error&
   return why;
 }
 
-// The supervisor's whole life. An Error means that it has not begun. `adopt`: of a run whose runner
-// is gone and which goes on without it.
+// Runs the supervisor to its end. An Error means that it has not begun. `adopt`: for a run whose
+// runner is gone but whose container goes on.
 Status Supervise(StartRequest request, bool adopt, const std::string& version,
                  UniqueFd& answer_pipe) {
   TENON_TRY_VOID(BecomeDaemon(request, answer_pipe.get()));
   run::RunFolder folder = request.run.Folder();
   if (!adopt) {
-    // All that is started from here on inherits it; who waits for our answer has none and is never
-    // taken for a process of the run. Where it can't be had, the proof of a recovery says so.
+    // Everything that is started from here on inherits the mark. The process that waits for our
+    // answer has no mark and is never taken for a process of the run. If the mark can't be set, the
+    // proof of a recovery says so.
     (void)executor::TakeRunMark(request.spec.key);
     TENON_TRY_VOID(WriteSpec(request, version));
   }
@@ -158,7 +163,7 @@ Status Supervise(StartRequest request, bool adopt, const std::string& version,
     return {};
   }
   journal::Writer writer = std::move(*opened);
-  // We hold the lock, so nobody else is starting this run; but somebody may have done so before.
+  // We hold the lock, so no other start is under way; but an earlier one may have started the run.
   Facts facts;
   if (adopt) {
     TENON_TRY(facts, ReadFacts(folder.host_segment()));
@@ -174,7 +179,7 @@ Status Supervise(StartRequest request, bool adopt, const std::string& version,
     SendAnswer(answer_pipe, HandleToJson(*facts.runner));
     return {};
   }
-  // Before there are threads, which inherit what is blocked.
+  // Before there are threads, because threads inherit which signals are blocked.
   PollLoop loop;
   Supervisor* supervisor = nullptr;
   TENON_TRY_VOID(loop.HandleSignals({SIGCHLD, SIGUSR1, SIGUSR2, SIGTERM, SIGINT},
@@ -216,7 +221,7 @@ Status Supervise(StartRequest request, bool adopt, const std::string& version,
   ::_exit(status.ok() ? 0 : 1);
 }
 
-// A run that has been started before, if it has been.
+// The handle of a run that has been started before; nullopt: it has not.
 Result<std::optional<json::Object>> EarlierStart(const StartRequest& request) {
   auto handle = ReadHandle(request.run.Folder().host_segment());
   if (!handle.ok() && handle.error().kind == ErrorKind::kNotFound)
@@ -239,7 +244,7 @@ Result<json::Object> ReadAnswer(int pipe) {
   return answer;
 }
 
-// A supervisor that is nobody's child; its answer.
+// Starts a supervisor whose parent is init. Returns its answer.
 Result<json::Object> StartSupervisor(StartRequest request, bool adopt, const std::string& version) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return FromErrno("starting the supervisor", errno);
@@ -261,8 +266,8 @@ Result<json::Object> StartSupervisor(StartRequest request, bool adopt, const std
 
 constexpr size_t kMaxClaim = 4096;
 
-// A run whose machine was restarted is started again once, whoever asks for it. True: it is ours
-// now; false: it was before.
+// Claims the retry of a run whose machine was restarted. The first run to claim it wins; others get
+// kDenied. True: this call has claimed it. False: this run had claimed it before.
 Result<bool> ClaimRetry(const StartRequest& request) {
   const std::string path = run::Home(request.run.home).retry_of(request.retry_of);
   TENON_TRY_VOID(MakeDirs(DirName(path), 0700));
@@ -285,7 +290,7 @@ Result<json::Object> StartOnce(StartRequest request, const std::string& version)
   KeepFolderPrivate(request.run.home, run::kPrivateFolders);
   TENON_TRY(auto earlier, EarlierStart(request));
   if (earlier) return std::move(*earlier);
-  // Refused here, before anything is written: the run never started.
+  // Checked before anything is written, so a run that is refused here has never started.
   TENON_TRY_VOID(MakeExecutor(request, {}));
   KeepSecrets(request);
   const std::string run_key = request.spec.key;

@@ -13,7 +13,7 @@ namespace tenon::runner {
 namespace {
 
 constexpr int kStartMs = 10'000;
-// More than file systems keep beside the name of a file.
+// More than file systems store together with a file's name, so that the file needs space.
 constexpr size_t kBytes = 64u << 10;
 
 Status MakeAndStart(const std::string& folder) {
@@ -38,7 +38,7 @@ std::string TryFolder(const std::string& folder) {
       JoinPath(folder, ".tenon-try-" + std::to_string(::getpid()) + "-" + RandomHex(4));
   const Status done = MakeAndStart(inside);
   (void)RemoveTree(inside).ok();
-  // Only while they are empty: somebody else may have begun to use them.
+  // rmdir removes only empty folders: another process may have begun to use them.
   for (const std::string& path : missing) {
     if (::rmdir(path.c_str()) != 0) break;
   }

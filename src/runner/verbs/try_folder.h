@@ -6,9 +6,9 @@
 
 namespace tenon::runner {
 
-// Makes in a folder what a run makes there: a folder, a file in it, and a program, which is
-// started. Folders on the way that are missing are made first. Nothing of it is left. "" when all
-// of it worked, else why not, in words.
+// Tries out whether runs can use a folder: makes a folder, a file and a program in it, and starts
+// the program. Makes missing folders on the way first. Leaves nothing behind. Returns "" when all
+// of this worked, else why it did not, in words.
 std::string TryFolder(const std::string& folder);
 
 }  // namespace tenon::runner

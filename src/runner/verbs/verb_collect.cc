@@ -15,7 +15,7 @@
 namespace tenon::runner {
 namespace {
 
-// Kept for the outputs' sake alone. What can't be removed now goes with a later `gc`.
+// Removes what was kept only for the outputs. What can't be removed now goes with a later `gc`.
 void RemoveWhatWasKept(Executor& executor, const run::RunFolder& folder, const run::RunSpec& spec,
                        const Facts& facts) {
   (void)executor.Release([](const run::Event&) {});
@@ -31,7 +31,8 @@ Result<run::Collected> CollectLeft(const RunName& run) {
   const std::string segment = folder.host_segment();
   if (!Exists(segment)) return NotFound("run " + run.run_id + " has not started here");
   TENON_TRY(const run::RunSpec spec, ReadSpec(folder.spec()));
-  // Held before it is read: of two who collect, the second finds it done.
+  // Locks the segment before reading it: of two processes that collect, the second finds the work
+  // done.
   journal::Writer::Options options;
   options.path = segment;
   options.run_key = spec.key;

@@ -8,11 +8,12 @@
 
 namespace tenon::runner {
 
-// The verb `collect`: takes the outputs of a run that is over and whose end says that they could
-// not be collected, out of its container if they are there, into the object store, and adds their
-// list to the journal. {collected, left}: `left` files could not be read and are kept. Repeatable;
-// a run that has nothing left to collect is left as it is. Once all is collected, what the run kept
-// for its outputs' sake alone goes.
+// The verb `collect`: for a run that is over and whose outputs were not all collected. Takes the
+// outputs out of the run's container if they are still there, puts them into the object store and
+// appends their list to the journal. Answers {collected, left}: `left` files could not be read and
+// are kept. Once all are collected, removes what the run kept only for its outputs. May be
+// repeated: changes nothing when no outputs are left to collect. kNotFound: the run never started
+// here. kInvalid: the run has not ended.
 Result<run::Collected> CollectLeft(const RunName& run);
 
 }  // namespace tenon::runner

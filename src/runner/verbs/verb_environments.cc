@@ -34,7 +34,7 @@ class Remover {
   run::EnvironmentsAnswer Take() { return std::move(answer_); }
 
  private:
-  // Why it stays; nullopt: it is gone.
+  // Returns why the environment stays; nullopt: it is gone.
   std::optional<std::string> TryRemove(const std::string& key) {
     auto record = environments_.Find(key);
     if (!record.ok()) return record.error().message;
@@ -58,7 +58,8 @@ class Remover {
     return std::nullopt;
   }
 
-  // No run finds it any more; one that did a moment ago has left its mark.
+  // No run finds the environment any more. A run that found it a moment ago has marked its use, so
+  // InUse() is asked again.
   std::optional<std::string> RemoveUnseen(const std::string& key, const EnvironmentRecord& record) {
     if (environments_.InUse(key)) return kInUse;
     if (record.socket.empty()) return std::nullopt;
@@ -66,14 +67,14 @@ class Remover {
     return removed.ok() ? std::nullopt : std::optional(removed.error().message);
   }
 
-  // The image, and older ones of this environment that have lost their name to it.
+  // Removes the image, and older images of this environment that have lost their name to it.
   Status RemoveImage(const EnvironmentRecord& record) {
     TENON_TRY(docker::Engine engine, docker::Engine::Connect(record.socket));
     TENON_TRY(const auto images,
               engine.ListImages(std::string(kLabelKey) + "=" + record.ready.key));
     const std::string own_name = ImageNameOfHome(record.ready.key, home_);
     for (const docker::Image& image : images) {
-      // Of an image that another home has made, too, only our own name goes.
+      // Of an image that another home has made, only our own name is removed.
       const bool ours = docker::LabelOf(image.labels, kLabelHome) == home_;
       if (ours && image.tags.empty()) TENON_TRY_VOID(engine.RemoveImage(image.id));
       for (const std::string& tag : image.tags) {

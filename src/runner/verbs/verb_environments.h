@@ -9,9 +9,10 @@
 
 namespace tenon::runner {
 
-// The verb `environments`: removes those that were asked for and lists what is there then. One that
-// a run uses which goes on, or that is being made, or whose engine is away, stays and is named with
-// the reason. A key that nobody knows counts as removed, so that a repeat answers alike.
+// The verb `environments`: removes the environments that the request names, then lists those that
+// remain. Keeps environments that a live run uses, that are being made, or whose engine can't be
+// reached, and names them with the reason. A key that nobody knows counts as removed, so a repeated
+// request gets the same answer.
 Result<run::EnvironmentsAnswer> AnswerEnvironments(const std::string& home,
                                                    const run::EnvironmentsRequest& request);
 

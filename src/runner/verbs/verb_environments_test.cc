@@ -65,7 +65,7 @@ class KeptThings : public testing::Test {
     return json::Print(list);
   }
 
-  // As an engine does: only those with the label that was asked for.
+  // Lists only containers with the label that was asked for, as an engine does.
   std::string Containers(const FakeRequest& request) {
     EXPECT_NE(request.query.at("filters").find("tenon.home=" + home_.path()), std::string::npos);
     json::Array list;
@@ -92,7 +92,7 @@ class KeptThings : public testing::Test {
     if (!socket.empty()) images_[record.ready.name] = home_.path();
   }
 
-  // The run's segment; whoever has the writer goes on.
+  // Makes the run's segment. The run goes on as long as the caller has the writer.
   Result<journal::Writer> Run(const std::string& id, const std::string& key = "") {
     const run::RunFolder folder{run::Home(home_.path()), id};
     EXPECT_TRUE(MakeDirs(folder.path()).ok());
@@ -146,7 +146,7 @@ class KeptThings : public testing::Test {
   TempFolder home_;
   Environments environments_{home_.path()};
   std::mutex mutex_;                           // guards what the engine has
-  std::map<std::string, std::string> images_;  // name, or id without one → home
+  std::map<std::string, std::string> images_;  // home by name, or by id for an image without a name
   std::map<std::string, std::map<std::string, std::string>> containers_;
   bool refuse_ = false;
   FakeEngine engine_;

@@ -36,7 +36,7 @@ constexpr int64_t kDayUs = 24 * kHourUs;
 constexpr int64_t kKeepWorkUs = 7 * kDayUs;
 constexpr int64_t kUsualKeepUs = 30 * kDayUs;
 constexpr std::string_view kRunnerName = "tenon-runner-";
-// Files that an upload of a runner leaves when it is cut off.
+// How the names of files begin that an upload of a runner leaves when it is cut off.
 constexpr std::string_view kHalfRunners[] = {".new.", ".try."};
 
 constexpr size_t kMaxCommand = 4u << 20;
@@ -48,7 +48,7 @@ bool StartsWithAny(std::string_view text, std::span<const std::string_view> begi
                      [&](std::string_view one) { return text.starts_with(one); });
 }
 
-// Programs that some process of this machine is, as far as we may see.
+// The programs that the processes of this machine run, as far as we may see them.
 std::set<std::string> RunningPrograms() {
   std::set<std::string> programs;
   for (const std::string& pid : ListDir("/proc").value_or({})) {
@@ -98,7 +98,7 @@ class Cleaner {
   }
 
  private:
-  // Where clients put their runners, beside a home of their runs; "" for another home.
+  // The folder where clients put their runners, beside a home of their runs. "" for other homes.
   std::string PushedRunners() const {
     return home_.root().ends_with("/host") ? JoinPath(DirName(home_.root()), "bin") : "";
   }
@@ -152,13 +152,13 @@ class Cleaner {
   }
 
   Status RemoveRunFolder(const run::RunFolder& folder, const std::string& id) {
-    // Nobody begins or recovers it meanwhile.
+    // While we hold the lock, nobody starts or recovers the run.
     std::optional<FileLock> lock;
     if (Exists(folder.host_segment())) {
       TENON_TRY(lock, FileLock::Take(folder.host_segment(), /*wait=*/false));
     }
     if (Exists(folder.script_segment())) {
-      // What an engine does not give up now is swept when it can be, by its label.
+      // A later sweep removes what an engine does not give up now, and finds it by its label.
       (void)Sweep(home_.root(), {{id}}).ok();
     }
     return run::RemoveRun(folder);
@@ -189,8 +189,8 @@ class Cleaner {
     answer_.bytes_freed += bytes;
   }
 
-  // What is younger may be of a submit that goes on. Everything is old when all is to go and
-  // nothing has been sent for a moment.
+  // What is younger than this may belong to a submit that is under way. 0: everything is old
+  // enough, because the request keeps nothing and nothing has been sent for kQuietUs.
   int64_t YoungUs() const {
     const bool quiet = NowUs() - ModifiedUs(home_.used()) >= kQuietUs;
     if (request_.keep_us == 0 && quiet) return 0;
@@ -205,7 +205,7 @@ class Cleaner {
     }
   }
 
-  // Of other versions, unless a process is one; a client that still has that version sends it
+  // Removes old runners that no process runs. A client that still has such a version sends it
   // again.
   void RemoveRunners(const std::string& folder) {
     const std::set<std::string> running = RunningPrograms();
@@ -221,7 +221,7 @@ class Cleaner {
     }
   }
 
-  // Every object that a run that is left, a kept tree or data name.
+  // Removes the objects that no remaining run, kept tree or data set names.
   Status CollectObjects() {
     if (!IsDirectory(home_.objects())) return {};
     std::unordered_set<Hash> live, named;
@@ -240,7 +240,7 @@ class Cleaner {
     named.insert(marked.begin(), marked.end());
     for (const Hash& tree : named) {
       auto reached = snapshot::Reachable(store, tree, &live);
-      // A run whose files never came has nothing here to be kept.
+      // A run whose files never arrived has no objects to keep.
       if (reached.ok() || !store.Has(tree)) continue;
       return std::move(reached).error().Wrap("finding the objects of tree " + tree.Hex());
     }

@@ -9,12 +9,12 @@
 
 namespace tenon::runner {
 
-// What is kept on this host, after removing what was asked for. What goes on, what another process
-// is using and what cannot be removed is named among what was kept.
+// The verb `hosted`: removes what the request names, then tells what is kept on this host. Its
+// member `kept` names what goes on, what another process uses and what could not be removed.
 Result<run::HostedAnswer> AnswerHosted(const std::string& home, const run::HostedRequest& request);
 
-// For the end of a run: applies the policy (30 days) to a home that clients of other machines use,
-// at most once a day, unless somebody else does so already. Never fails.
+// For the end of a run: applies the policy (30 days) to a home that clients of other machines use.
+// Does so at most once a day, and not while another process does. Never fails.
 void CleanHostedHome(const std::string& home);
 
 }  // namespace tenon::runner

@@ -28,7 +28,7 @@ constexpr int kVersionMs = 5'000;
 constexpr size_t kMostPythons = 6;
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
-// The value of NAME=value in a file of assignments; quotes are taken off.
+// The value of `name` in a file of lines NAME=value, without its quotes.
 std::string AssignedIn(const std::string& path, std::string_view name) {
   auto text = ReadFile(path, 1u << 20);
   if (!text.ok()) return "";
@@ -86,14 +86,15 @@ std::string FindTool(const std::string& name, const Environment& environment,
   return FirstThere(paths);
 }
 
-// "" when runs can make folders in the user's home.
+// Why runs can't make folders in the user's home; "": they can.
 std::string HomeProblem(const std::string& home) {
   if (home.empty()) return "the account has no home folder";
   if (!IsDirectory(home)) return "there is no folder " + home;
   return TryFolder(home);
 }
 
-// "" when runs can be made below `home`: also where somebody else, as root, has made a part of it.
+// Why runs can't be made below `home`; "": they can. Also names a folder there that we can't write
+// because somebody else, such as root, has made it.
 std::string RunProblem(const run::Home& home) {
   if (std::string problem = TryFolder(home.runs()); !problem.empty()) return problem;
   for (const std::string& parent : {home.root(), home.objects()}) {
@@ -106,7 +107,7 @@ std::string RunProblem(const run::Home& home) {
   return "";
 }
 
-// "" when it is none, or a stand-in that says so.
+// The version of a Python. "": the program is no Python, or a stand-in that says so.
 std::string PythonVersion(const std::string& path) {
   auto ran = RunAndCapture({path, "-c", "import sys; print(sys.version.split()[0])"}, "/", "",
                            kVersionMs, 4096);

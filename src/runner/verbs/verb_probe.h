@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verb `probe`: what a machine offers, for people and for decisions (docs/runner.md). Nothing
-// here fails because something is missing; that is what is told.
+// The verb `probe`: tells what a machine offers, for people and for decisions (docs/runner.md).
+// Never fails because something is missing: the answer says so.
 #ifndef TENON_RUNNER_VERBS_VERB_PROBE_H_
 #define TENON_RUNNER_VERBS_VERB_PROBE_H_
 
@@ -13,20 +13,20 @@ namespace tenon::runner {
 
 json::Object Probe(const std::string& home);
 
-// Its parts. `environment` is the login environment; `root` is "/" but for tests.
+// Parts of the answer. `environment` is the login environment; `root` is "/" except in tests.
 json::Array ProbeEngines(const Environment& environment);
 void ProbeGpus(const Environment& environment, json::Object* answer);
 void ProbePythons(const Environment& environment, json::Object* answer);
 
-// Whether what a login leaves running is killed when it ends.
+// Whether processes that a login leaves running are killed when the login ends.
 struct KillsAtLogout {
-  std::string answer = "unknown";  // "yes", "no"
+  std::string answer = "unknown";  // or "yes", "no"
   std::string reason;
 };
 KillsAtLogout LookAtLogout(const std::string& root, const std::string& user, bool is_root);
 
-// KillUserProcesses of the text of a logind.conf: "yes", "no", or "" when it does not say.
-// `defaults`: also as the comments name them.
+// The value of KillUserProcesses in the text of a logind.conf: "yes", "no", or "" when the text
+// does not say. `defaults`: also reads lines that are commented out, which name the defaults.
 std::string KillsOf(std::string_view text, bool defaults);
 
 }  // namespace tenon::runner

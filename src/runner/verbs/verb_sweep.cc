@@ -57,12 +57,12 @@ class Sweeper {
         sockets_.insert(*mark);
         marked_.emplace_back(run, *mark);
       }
-      // A run in a container has two segments, and its first one is short.
+      // Only a run in a container has a script segment; its host segment is short.
       if (!Exists(folder.script_segment())) continue;
       auto facts = ReadFacts(folder.host_segment());
       if (facts.ok() && facts->container) sockets_.insert(facts->container->socket);
     }
-    // No engine to be found is no reason to complain: there is nothing to sweep then.
+    // Finding no engine is not an error: then there is nothing to sweep.
     auto address = docker::FindEngine(CurrentEnvironment());
     if (address.ok() && Exists(address->socket)) sockets_.insert(address->socket);
     return {};
@@ -95,7 +95,7 @@ class Sweeper {
     Remove(engine, container);
   }
 
-  // Whoever makes an environment holds its lock.
+  // The process that makes an environment holds its lock.
   void SweepBuild(docker::Engine& engine, const docker::Container& container) {
     const std::string key = docker::LabelOf(container.labels, kLabelKey);
     std::optional<FileLock> held;
@@ -109,7 +109,7 @@ class Sweeper {
 
   struct HowItIs {
     bool over = false;
-    bool outputs_left = false;  // inside
+    bool outputs_left = false;  // inside the container
   };
   HowItIs LookAt(const std::string& run) const {
     const run::RunFolder folder(home_, run);
@@ -124,7 +124,7 @@ class Sweeper {
     return spec.ok() && spec->keep_on_fail;
   }
 
-  // An engine that was asked and has nothing left of a run need not be asked again.
+  // An engine that was asked and has nothing left of a run that is over need not be asked again.
   void ForgetMarks() {
     for (const auto& [run, socket] : marked_) {
       if (failed_.contains(socket) || kept_runs_.contains(run) || !LookAt(run).over) continue;
@@ -155,7 +155,7 @@ class Sweeper {
   const Environments environments_;
   std::set<std::string> sockets_, failed_;
   std::vector<std::pair<std::string, std::string>> marked_;  // run, socket
-  std::set<std::string> kept_runs_;                          // with a container that stays
+  std::set<std::string> kept_runs_;                          // runs with a container that stays
   run::SweepAnswer answer_;
 };
 

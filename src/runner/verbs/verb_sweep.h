@@ -9,12 +9,12 @@
 
 namespace tenon::runner {
 
-// The verb `sweep`: removes containers of this home that nobody needs any more: those of runs that
-// have ended (kept ones too, unless they are spared) or are not known any more, started or not, and
-// those of builds that nobody watches. One that has the only copy of a run's outputs stays. It asks
-// every engine that an environment or a run of this home has used, and the one that a run would use
-// now. An engine that does not answer is named among what was kept. Containers of other homes are
-// not touched.
+// The verb `sweep`: removes containers of this home that nobody needs any more. These are
+// containers of runs that have ended or whose folder is gone, started or not, and containers of
+// builds that nobody watches. Containers kept for a look go too, unless the request spares them. A
+// container with the only copy of a run's outputs stays. Asks every engine that an environment or a
+// run of this home has used, and the engine that a run would use now. The answer's `kept` names an
+// engine that does not answer. Does not touch containers of other homes.
 Result<run::SweepAnswer> Sweep(const std::string& home, const run::SweepRequest& request);
 
 }  // namespace tenon::runner

@@ -63,7 +63,7 @@ void Log(const std::string& home, const std::string& line) {
 
 void RunCommand(const std::string& home, const Orders& orders) {
   Log(home, "idle for " + HumanDuration(orders.after_us) + ": " + ForTerminal(orders.command));
-  // Commands that stop a machine are root's, and not on every login's PATH.
+  // Commands that stop a machine lie in folders for root, which are not on every user's PATH.
   const std::string path =
       GetVariable(CurrentEnvironment(), "PATH", "/usr/local/bin:/usr/bin:/bin");
   ::setenv("PATH", (path + ":/usr/local/sbin:/usr/sbin:/sbin").c_str(), 1);
@@ -77,7 +77,7 @@ void RunCommand(const std::string& home, const Orders& orders) {
   Log(home, how);
 }
 
-// Runs of the home that go on.
+// One text for each run of the home that goes on.
 std::vector<std::string> RunsGoingOn(const std::string& home) {
   std::vector<std::string> said;
   for (const std::string& id : RunIds(run::Home(home))) {
@@ -122,7 +122,7 @@ void WatchUntilIdle(const std::string& home) {
     }
     const int64_t left = orders->after_us - (now - idle_since);
     const int64_t look = std::clamp(orders->after_us / 20, kShortestLookUs, kLongestLookUs);
-    // A few times a second it is looked whether it is still wanted.
+    // Looks a few times a second whether the orders are still there.
     const int64_t until = now + std::min(left, look);
     while (SystemClock().MonotonicUs() < until && Exists(OrdersPath(home))) {
       ::usleep(static_cast<useconds_t>(
@@ -148,7 +148,7 @@ Result<run::WatchIdleAnswer> WatchIdle(const std::string& home,
                             {"given_us", SystemClock().NowUs()}};
   TENON_TRY_VOID(WriteFileAtomically(OrdersPath(home), json::Print(orders) + "\n", 0600,
                                      Durability::kPowerLoss));
-  // One that was about to end may have missed it; then another is started.
+  // A watcher that was about to end may have missed the orders. Then another one is started.
   for (int tries = 0; tries < kStartTries; ++tries) {
     if (IsWatched(home) && Exists(OrdersPath(home))) break;
     if (tries % 25 == 0) TENON_TRY_VOID(StartDetached([home] { WatchUntilIdle(home); }));

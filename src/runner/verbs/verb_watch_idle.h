@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The watcher that stops an idle machine, and the verb that starts, changes and ends it.
 //
-//   <home>/idle.json   what it is to do; it ends when this is gone
+//   <home>/idle.json   the watcher's orders; it ends when this file is gone
 //   <home>/idle.lock   held by the one watcher of the home
 //   <home>/idle.log    when it ran the command, and how that ended
 #ifndef TENON_RUNNER_VERBS_VERB_WATCH_IDLE_H_
@@ -14,11 +14,13 @@
 
 namespace tenon::runner {
 
+// The verb `watch-idle`. May be repeated. kInvalid: the request asks for a watcher but has no time
+// or no command.
 Result<run::WatchIdleAnswer> WatchIdle(const std::string& home,
                                        const run::WatchIdleRequest& request);
 
-// The watcher's life: until it has run the command, or nobody wants it any more. Returns at once
-// when there is another.
+// Runs as the watcher, until it has run the command or its orders are gone. Returns at once when
+// the home has another watcher.
 void WatchUntilIdle(const std::string& home);
 
 }  // namespace tenon::runner

@@ -46,7 +46,7 @@ Result<json::Object> Answer(std::string_view verb, const std::string& version) {
   TENON_TRY(std::string text, ReadRequest(STDIN_FILENO));
   if (verb == run::kVerbStart) {
     TENON_TRY(StartRequest request, ParseStart(text));
-    // Secrets are in it: it is not to stay in the supervisor's memory twice.
+    // The text holds secrets, which must not be in the supervisor's memory twice.
     text.assign(text.size(), '\0');
     return Start(std::move(request), version);
   }
@@ -83,13 +83,13 @@ bool IsVerb(std::string_view verb) {
   return std::find(std::begin(kVerbs), std::end(kVerbs), verb) != std::end(kVerbs);
 }
 
-// Engines that only root and a group may use are reached by who may become root without a password.
+// A user who may become root without a password reaches engines that only root and a group may use.
 void OfferSudoToEngines() {
   const std::string path = GetVariable(CurrentEnvironment(), "PATH", "/usr/bin:/bin");
   if (::geteuid() == 0 || !FindProgram("sudo", path)) return;
   std::vector<std::vector<std::string>> helpers = {
       {"sudo", "-n", OurProgram(), run::kVerbDial, "{}"}};
-  // A home that root may not read, or a rule for this one program.
+  // For a home that root may not read, and for a sudo rule that allows only docker.
   if (FindProgram("docker", path)) {
     helpers.push_back({"sudo", "-n", "docker", "-H", "unix://{}", "system", "dial-stdio"});
   }
@@ -104,7 +104,7 @@ int RunVerb(const std::vector<std::string>& words, const std::string& version) {
   if (!words.empty() && words[0] == run::kVerbExec) return RunExec(words);
   if (!words.empty() && words[0] == run::kVerbRank) return RunRank(words);
   const std::string verb = words.size() == 1 ? words[0] : "";
-  // As the first process of a container; nobody waits for a greeting there.
+  // These run as the first process of a container, where nobody waits for a greeting.
   if (verb == run::kVerbInit) return RunInit();
   if (verb == run::kVerbBuild) return RunBuildInside();
   if (!WriteAll(STDOUT_FILENO, run::HelloLine(version)).ok()) return kFailed;

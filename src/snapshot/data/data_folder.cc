@@ -20,10 +20,10 @@ namespace tenon::snapshot {
 namespace {
 
 constexpr std::string_view kPart = ".part";
-constexpr unsigned long kCloneFile = 0x40049409;  // FICLONE, which old headers do not have
+constexpr unsigned long kCloneFile = 0x40049409;  // FICLONE, which old headers lack
 constexpr size_t kMostBegun = 64;
 
-// A file that looks like this has not been touched since.
+// Identifies a state of the file: equal words mean that it was not touched in between.
 std::string StatWords(int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return "";
@@ -54,7 +54,7 @@ Status HashInto(int fd, uint64_t bytes, Sha256* sha, const DataLooked& looked) {
   return {};
 }
 
-// Lines "stat words <blank> path" beside a list.
+// Reads the file of stats: entries "stat words <blank> path", each ended by a NUL.
 std::unordered_map<std::string, std::string> ReadStats(const std::string& path) {
   std::unordered_map<std::string, std::string> stats;
   const auto text = ReadFile(path, kMaxDataList);
@@ -132,7 +132,7 @@ Result<std::unique_ptr<DataReceiver>> DataReceiver::Begin(const DataPlace& place
   std::unique_ptr<DataReceiver> receiver(new DataReceiver(place, std::move(set), std::move(*lock)));
   TENON_TRY_VOID(receiver->LookAtOld(looked));
   TENON_TRY_VOID(receiver->FindLacks(looked));
-  // Before anything is written: the disk may be full of it.
+  // Before anything is written: these files may be what fills the disk.
   TENON_TRY_VOID(receiver->DropUnwanted());
   TENON_TRY_VOID(RemoveOtherCopies(place));
   TENON_TRY_VOID(receiver->NoteBegin());
@@ -158,7 +158,7 @@ Status DataReceiver::LookAtOld(const DataLooked& looked) {
 Result<bool> DataReceiver::IsThere(const DataFile& file, const DataLooked& looked) {
   auto fd = tree_.Open(file.path);
   if (!fd.ok()) {
-    // What stands in the way is dealt with when the file takes its place.
+    // If something is in the way, the error is reported when the file is moved into place.
     if (fd.error().kind == ErrorKind::kNotFound || fd.error().kind == ErrorKind::kInvalid ||
         fd.error().kind == ErrorKind::kDenied) {
       return false;
@@ -182,7 +182,7 @@ Status DataReceiver::FindLacks(const DataLooked& looked) {
   for (size_t i = 0; i < set_.files.size(); ++i) {
     if (!there_[i]) wanted.emplace(set_.files[i].hash, i);
   }
-  // Renamed or moved: the old file has it.
+  // A file that was renamed or moved: the old file has the contents.
   for (const auto& [path, known] : old_) {
     const auto want = wanted.find(known.hash);
     if (want == wanted.end() || elsewhere_.contains(known.hash)) continue;
@@ -200,7 +200,7 @@ Status DataReceiver::FindLacks(const DataLooked& looked) {
   return {};
 }
 
-// What puts of other contents have brought and never used.
+// Removes what earlier puts have received and this one does not need.
 Status DataReceiver::DropUnwanted() {
   std::set<std::string> wanted;
   for (const DataFile& file : set_.files) wanted.insert(file.hash.Hex());
@@ -217,7 +217,8 @@ Status DataReceiver::LookAtIncoming(const DataFile& file, size_t index, const Da
   struct stat info {};
   if (::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
       static_cast<uint64_t>(info.st_size) == file.size) {
-    // Large ones were brought to disk before they got their name.
+    // Larger files were synced to the disk before they got this name, so their bytes are not read
+    // again.
     if (file.size > kDataPiece) {
       arrived_[file.hash] = true;
       return {};
@@ -236,7 +237,7 @@ Status DataReceiver::LookAtIncoming(const DataFile& file, size_t index, const Da
       static_cast<uint64_t>(info.st_size) <= file.size) {
     lack.offset = static_cast<uint64_t>(info.st_size);
   }
-  // The last byte always comes, so that the whole is looked at.
+  // The last byte is always sent, so that Take() checks the hash of the whole file.
   if (lack.offset == file.size && file.size > 0) --lack.offset;
   if (lack.offset > 0 && begun_.size() < kMostBegun) {
     TENON_TRY(begun_[index], OpenPart(index, lack.offset, looked));
@@ -245,7 +246,7 @@ Status DataReceiver::LookAtIncoming(const DataFile& file, size_t index, const Da
   return {};
 }
 
-// The file for what comes, with so much of it as is there already.
+// Opens the part file of a content and hashes the bytes that it already has, up to `offset`.
 Result<std::unique_ptr<DataReceiver::Incoming>> DataReceiver::OpenPart(
     size_t index, uint64_t offset, const DataLooked& looked) const {
   const std::string part = IncomingPath(set_.files[index].hash) + std::string(kPart);
@@ -315,8 +316,8 @@ Status DataReceiver::WholeOne(const DataFile& file) {
   return {};
 }
 
-// Contents that the tree itself has are brought together with the others first: a file they are
-// copied from may be about to be replaced.
+// Contents that a file of the tree already has are copied to the incoming files first: the file
+// they are copied from may be replaced later.
 Status DataReceiver::StageCopies() {
   std::map<std::string_view, bool> stays;
   for (const DataFile& file : set_.files) stays[file.path] = true;
@@ -358,7 +359,7 @@ Status DataReceiver::PlaceAll(Done* done) {
       ++done->placed;
     }
     auto fd = tree_.Open(file.path);
-    // A file that its owner may not read cannot be looked at, and that is all right.
+    // A file whose mode denies reading gets no stat. The next put brings it again.
     if (!fd.ok()) continue;
     if (there_[i]) {
       struct stat info {};
@@ -376,7 +377,8 @@ bool DataReceiver::Wanted(const std::string& path) const {
   return at != set_.files.end() && at->path == path;
 }
 
-// An old file stands where a new one needs a folder, or below where a new one is to be.
+// Whether the old file `path` stands where a new file needs a folder, or lies in a folder that a
+// new file replaces.
 bool DataReceiver::Blocks(const std::string& path) const {
   for (size_t slash = path.find('/'); slash != std::string::npos;
        slash = path.find('/', slash + 1)) {
@@ -404,7 +406,7 @@ Result<DataReceiver::Done> DataReceiver::Finish(int64_t now_us) {
   header.complete = false;
   header.placing = true;
   TENON_TRY_VOID(WriteHeader(header));
-  // From here on the old set is not whole any more; every file is, the old one or the new one.
+  // From here on the old set is incomplete. Every single file is whole: either the old or the new.
   Done done;
   TENON_TRY_VOID(StageCopies());
   TENON_TRY_VOID(RemoveOld(/*in_the_way=*/true, &done));
@@ -413,7 +415,7 @@ Result<DataReceiver::Done> DataReceiver::Finish(int64_t now_us) {
   TENON_TRY_VOID(RemoveOld(/*in_the_way=*/false, &done));
   TENON_TRY(const UniqueFd folder, OpenFile(place_.state, O_RDONLY | O_DIRECTORY));
   (void)DurableSyncfs(folder.get());
-  // After this every file is in its place, also after a power cut.
+  // From here on every file is in its place, even after a power cut.
   TENON_TRY_VOID(RenameFile(place_.Of(".next"), place_.Of(".files")));
   header.complete = true;
   header.placing = false;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a data set lies on a disk, and how one becomes another.
+// The files of a data set on a disk, and how a put replaces one set by another.
 //
 //   <shared>/NAME/…                     the files
 //   <shared>/.tenon-data/NAME.json      DataHeader
-//   <shared>/.tenon-data/NAME.files     its list
-//   <shared>/.tenon-data/NAME.stats     what the files looked like when they were put there
-//   <shared>/.tenon-data/NAME.next      the list of a put that goes on
-//   <shared>/.tenon-data/NAME.ours      paths of puts that broke off while files took their places
-//   <shared>/.tenon-data/NAME.incoming/ what it has brought so far, by hash; HEX.part: not whole
-//   <shared>/.tenon-data/NAME.lock      held by who puts or removes
+//   <shared>/.tenon-data/NAME.files     the list of the set
+//   <shared>/.tenon-data/NAME.stats     inode, size and times of each file when it was put
+//   <shared>/.tenon-data/NAME.next      the list of the put in progress
+//   <shared>/.tenon-data/NAME.ours      paths of puts that stopped while moving files into place
+//   <shared>/.tenon-data/NAME.incoming/ files received so far, by hash; HEX.part: incomplete
+//   <shared>/.tenon-data/NAME.lock      held by the process that puts or removes
 //
-// While a put brings files, the old ones stay as they are. When all are there they take their
-// places one by one, each whole; the header says "incomplete" as long as that lasts.
+// While a put receives files, the old files stay as they are. When all have arrived, the put moves
+// them into place one by one, each as a whole file. Until the last one is in place, the header says
+// "incomplete".
 //
-// Paths are never trusted: no part of one is followed if it is a symlink.
+// Paths are not trusted: no symlink in a path is followed.
 #ifndef TENON_SNAPSHOT_DATA_DATA_FOLDER_H_
 #define TENON_SNAPSHOT_DATA_DATA_FOLDER_H_
 
@@ -34,41 +35,45 @@
 namespace tenon::snapshot {
 
 struct DataPlace {
-  std::string folder;  // of the files
-  std::string state;   // of lists and what is on its way
+  std::string folder;  // holds the files
+  std::string state;   // folder that holds the lists and the incoming files
   std::string name;
 
   std::string Of(std::string_view suffix) const { return state + "/" + name + std::string(suffix); }
 };
-// kInvalid: a bad name.
+// kInvalid: `name` is not a valid data set name.
 Result<DataPlace> DataPlaceIn(const std::string& shared, const std::string& name);
 
-// A place for files that are copied into a folder, which need not be there yet: no data set, so
-// nothing is remembered and nothing is removed. A copy that was cut off is known again by `set`.
-// No symlink below the folder is followed; the folder itself may be reached through some.
+// A place for copying files into `folder`, which is made if it does not exist. This is not a data
+// set: no list is kept afterwards and no file is removed. A copy that was interrupted goes on if it
+// is started again with the same `set`. No symlink below the folder is followed; the path of the
+// folder itself may contain symlinks.
 Result<DataPlace> CopyPlaceIn(const std::string& folder, const DataSet& set);
-// Once the files have taken their places.
+// Removes the state of a copy after its files are in place. Does nothing for a data set.
 Status EndCopy(const DataPlace& place);
 bool IsCopyPlace(const DataPlace& place);
 
-// A copy of a file, sharing its blocks where the file system can.
+// Copies an open file to `to`. Shares its blocks where the file system can.
 Status CopyFile(int from, const std::string& to, Durability durability);
 
-// Bytes that were read again to see what is there, now and then; called from the same thread.
+// Called every so often with the number of bytes just re-read from files that exist already. Called
+// on the thread that called Begin().
 using DataLooked = std::function<Status(uint64_t bytes)>;
 
-// A folder whose files are opened part by part.
+// A folder of files. Each part of a path is opened by itself, so that no symlink is followed.
 class DataTree {
  public:
   explicit DataTree(std::string root) : root_(std::move(root)) {}
 
-  // A plain file, for reading. kNotFound: none there. kInvalid: a symlink on the way.
+  // Opens a plain file for reading. kNotFound: there is no plain file. kInvalid: a symlink or a
+  // file stands where the path needs a folder.
   Result<UniqueFd> Open(const std::string& path);
-  // Puts a whole file there; missing folders are made. `from` is on the same file system.
+  // Moves the whole file `from` to `path` and makes missing folders. `from` must be on the same
+  // file system.
   Status Place(const std::string& from, const std::string& path);
-  // Takes a file out, to `to`.
+  // Moves a file of the folder to `to`.
   Status TakeOut(const std::string& path, const std::string& to);
-  // Removes a file and the folders that become empty. Not there: success.
+  // Removes a file and the folders that become empty. Succeeds if the file does not exist.
   Status Remove(const std::string& path);
 
  private:
@@ -76,11 +81,11 @@ class DataTree {
     int fd = -1;
     std::string leaf;
   };
-  // The folder of a path. Stays open until the next call.
+  // The folder that contains `path`. Its descriptor stays open until the next call.
   Result<Parent> OpenParent(const std::string& path, bool make);
 
   std::string root_;
-  std::string open_folder_;  // relative; of open_
+  std::string open_folder_;  // the relative path of open_
   UniqueFd open_;
 };
 
@@ -88,31 +93,33 @@ class DataReceiver {
  public:
   struct Lack {
     size_t file = 0;      // index in the set
-    uint64_t offset = 0;  // so much of it is there
+    uint64_t offset = 0;  // bytes that have arrived already
   };
   struct Done {
-    uint64_t placed = 0;   // files that are new or other than before
-    uint64_t removed = 0;  // files of the old set that went away
+    uint64_t placed = 0;   // files that are new or differ from before
+    uint64_t removed = 0;  // files of the old set that are not in the new one
   };
 
-  // Looks at what is there and notes that a put has begun. A file is there when it is as it was
-  // left, or else when its bytes have the hash. kUnavailable: somebody else puts or removes it.
+  // Looks at the existing files and records that a put has begun. A file counts as present if its
+  // stat is the recorded one, or else if its bytes have the hash. kUnavailable: another process
+  // puts or removes this set.
   static Result<std::unique_ptr<DataReceiver>> Begin(const DataPlace& place, DataSet set,
                                                      const DataLooked& looked);
   DataReceiver(const DataReceiver&) = delete;
   DataReceiver& operator=(const DataReceiver&) = delete;
   ~DataReceiver();
 
-  // What must still come; each content once.
+  // What must still be sent; each content once.
   const std::vector<Lack>& lacks() const { return lacks_; }
   const DataSet& set() const { return set_; }
 
-  // The next bytes of a file that was lacking, in order. kInvalid: they do not follow what is
-  // there. kCorrupt: all came, and they do not have the hash; they are dropped.
+  // Takes the next bytes of a missing file, in order. kCorrupt: the bytes do not follow what has
+  // arrived, or the file is complete and does not have its hash; in the second case its bytes are
+  // dropped. Bytes of a content that has arrived already are ignored.
   Status Take(size_t file, uint64_t offset, std::string_view bytes);
 
-  // Everything takes its place, and what the old set had and this one has not goes away.
-  // kUnavailable: something is still lacking.
+  // Moves all files into place and removes the files of the old set that are not in the new one.
+  // kUnavailable: a file is still missing.
   Result<Done> Finish(int64_t now_us);
 
  private:
@@ -145,24 +152,26 @@ class DataReceiver {
   DataSet set_;
   FileLock lock_;
   DataTree tree_;
-  std::map<std::string, Known> old_;       // by path: files that puts have brought
+  std::map<std::string, Known> old_;       // by path: files of earlier puts
   std::vector<bool> there_;                // by index in the set
-  std::map<Hash, std::string> elsewhere_;  // contents to be had from a file of the tree
-  std::map<Hash, bool> arrived_;           // contents that are whole in incoming
+  std::map<Hash, std::string> elsewhere_;  // contents of files of the tree, with the path
+  std::map<Hash, bool> arrived_;           // contents that are complete in incoming
   std::vector<Lack> lacks_;
   std::unique_ptr<Incoming> open_;
-  std::map<size_t, std::unique_ptr<Incoming>> begun_;  // by index: partly there before
+  std::map<size_t, std::unique_ptr<Incoming>> begun_;  // by index: files that had partly arrived
 };
 
-// Removes the files that puts have brought, and what is known of them. Files of others in the
-// folder stay.
+// Removes the files that puts have brought, and all records of them. Files that others have put
+// into the folder stay. kNotFound: no such data set. kUnavailable: another process puts or removes
+// it.
 struct DataRemoved {
   uint64_t files = 0;
-  bool others_left = false;
+  bool others_left = false;  // the folder remains: it holds files that no put has brought
 };
 Result<DataRemoved> RemoveDataSet(const DataPlace& place);
 
-// The list of a data set. kNotFound: there is none of that name.
+// Reads the list and the header of a data set. The list is empty if no put has ever finished.
+// kNotFound: there is no data set of that name. kCorrupt: its records are damaged.
 Result<DataSet> ReadDataSet(const DataPlace& place, DataHeader* header);
 
 }  // namespace tenon::snapshot

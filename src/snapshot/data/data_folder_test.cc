@@ -34,7 +34,7 @@ class DataFolderTest : public testing::Test {
       return {};
     });
   }
-  // Sends what is lacking; returns how many files that were.
+  // Sends the missing files and returns how many there were.
   size_t Send(DataReceiver& receiver) {
     for (const auto& lack : receiver.lacks()) {
       const std::string& bytes = contents_[receiver.set().files[lack.file].path];

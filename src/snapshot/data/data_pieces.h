@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of a data set on their way: frames of pieces, and the words around them (docs/runner.md
-// § serve, data-…). Both ends are the same code.
+// Sends and receives files of a data set in frames (docs/runner.md § serve, data-…). The sender and
+// the receiver share this code.
 #ifndef TENON_SNAPSHOT_DATA_DATA_PIECES_H_
 #define TENON_SNAPSHOT_DATA_DATA_PIECES_H_
 
@@ -18,20 +18,21 @@ namespace tenon::snapshot {
 
 using PutDataPiece = std::function<Status(json::Object head, std::string body)>;
 
-// Cuts a file into frames, from `offset` on, compressed where that pays; an empty file is one frame
-// without bytes. `index`: of the file in its list. kUnavailable: the file is shorter than it was.
+// Sends a file in frames, starting at `offset`, compressed where that saves space. An empty file is
+// one frame without bytes. `index` is the file's position in the list. kUnavailable: the file
+// became shorter.
 //   {"op": "data-piece", "file": N, "offset": N[, "zstd": true]}  body: bytes
 Status SendDataPieces(int fd, const DataFile& file, size_t index, uint64_t offset,
                       const PutDataPiece& put);
-// Hands such a frame to a receiver. Returns how many bytes of the file it brought.
+// Hands one of these frames to the receiver. Returns how many bytes of the file it contained.
 Result<uint64_t> TakeDataPiece(DataReceiver& receiver, const json::Object& head,
                                std::string_view body);
 
-// A text that may be long, as a body.
+// Compresses a text that may be long into the body of a frame.
 std::string PackDataText(std::string_view text);
 Result<std::string> UnpackDataText(std::string_view body);
 
-// What is lacking, as text: lines "file offset". kInvalid: not of this list.
+// The missing files as text: lines "file offset". kCorrupt: a line does not fit `set`.
 std::string LacksToText(const std::vector<DataReceiver::Lack>& lacks);
 Result<std::vector<DataReceiver::Lack>> LacksFromText(std::string_view text, const DataSet& set);
 

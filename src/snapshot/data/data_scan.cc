@@ -19,7 +19,7 @@
 namespace tenon::snapshot {
 namespace {
 
-// A file that changed in the same tick of the clock in which it was read may have changed after.
+// A file that changed in the clock tick in which it was read may have changed after that too.
 constexpr int64_t kTickNs = 2'000'000'000;
 constexpr size_t kHexDigits = 64;
 
@@ -29,7 +29,7 @@ std::string LookOf(const struct stat& info) {
          std::to_string(now.mtime_ns) + "," + std::to_string(now.ctime_ns);
 }
 
-// Entries "hash look path\0".
+// The file of remembered hashes: entries "hash look path\0".
 class Remembered {
  public:
   explicit Remembered(std::string file) : file_(std::move(file)) {
@@ -51,7 +51,7 @@ class Remembered {
     if (file_.empty() || std::max(when.mtime_ns, when.ctime_ns) + kTickNs > now_ns) return;
     text_ += hash.Hex() + " " + LookOf(info) + " " + path + '\0';
   }
-  // Without it the next time takes longer, no more.
+  // Failure is ignored: the next scan then only takes longer.
   void Write() {
     if (file_.empty() || !MakeDirs(DirName(file_), 0700).ok()) return;
     (void)WriteFileAtomically(file_, text_, 0600, Durability::kProcess).ok();
@@ -128,7 +128,7 @@ class Scanner {
     return LookAtKeyName(path, /*is_folder=*/true).kind == KeyKind::kKey;
   }
 
-  // Whether a file, or what a symlink leads to, is a key, or lies in a folder of keys or in a home.
+  // Whether a file, or the target of a symlink, is a key or lies in a key folder or a home.
   bool IsPrivate(const std::string& path, bool is_link) const {
     char real[PATH_MAX];
     if (is_link && ::realpath(path.c_str(), real) == nullptr) return false;
@@ -161,11 +161,11 @@ class Scanner {
       struct stat link {
       }, info{};
       if (::lstat(whole.c_str(), &link) != 0) {
-        if (errno == ENOENT) continue;  // gone meanwhile
+        if (errno == ENOENT) continue;  // vanished since it was listed
         return FromErrno(ForTerminal(whole), errno);
       }
       if (S_ISDIR(link.st_mode) && name.starts_with(kCopyState)) {
-        continue;  // of a copy that was cut off
+        continue;  // state of an interrupted copy
       }
       if (S_ISDIR(link.st_mode)) {
         if (IsHome(link) || (leave_out_keys_ && IsKeyFolder(path))) {
@@ -186,7 +186,7 @@ class Scanner {
     return {};
   }
 
-  // Reads it; false: it is left out, because its contents are a private key.
+  // Hashes the file. False: it is left out because its contents are a private key.
   Result<bool> Look(DataFile* file) {
     const std::string whole = JoinPath(scan_.root, file->path);
     TENON_TRY(const UniqueFd fd, OpenFile(whole, O_RDONLY | O_NONBLOCK));

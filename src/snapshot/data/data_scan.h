@@ -15,37 +15,39 @@
 
 namespace tenon::snapshot {
 
-// A folder whose name begins so has what a copy has brought so far; it is in no set.
+// Folders whose name begins like this hold the state of a copy in progress. They are in no set.
 inline constexpr std::string_view kCopyState = ".tenon-copy-";
 
 // The files of a folder on this disk, as a set.
 struct DataScan {
   std::string root;  // the paths of the set are below it
   DataSet set;
-  std::vector<std::string> skipped;  // neither files nor folders, and symlinks to folders
-  bool is_file = false;  // one file was named: `root` is its folder, and the set has it alone
+  std::vector<std::string> skipped;  // neither files nor folders, or symlinks to folders
+  bool is_file = false;  // `path` was a file: `root` is its folder, and the set has only this file
 
-  // The same files under other paths: a single file is called `name`, the files of a folder lie in
+  // The same files under other paths: a single file is called `name`; the files of a folder go into
   // the folder `name`.
   DataScan As(const std::string& name) const;
-  // A file of the set, for reading.
+  // Opens a file of the set for reading.
   Result<UniqueFd> Open(size_t index) const;
 
-  std::vector<std::string> opened_as;  // paths on the disk, where As() was asked for; else empty
+  std::vector<std::string> opened_as;  // after As(): the paths on the disk; else empty
   std::vector<std::string> left_out;   // keys, passwords, Tenon homes
 };
 
 struct DataScanOptions {
-  // Remembers hashes: a file that looks as it did last time is not read again. "" = none.
+  // File that remembers hashes: a file with an unchanged stat is not read again. "": none.
   std::string cache;
   int64_t now_us = 0;
-  std::function<Status(uint64_t done, uint64_t total)> progress;  // bytes; often
-  // As of FreezeOptions, but nothing is taken on purpose except by naming it as `path`.
+  std::function<Status(uint64_t done, uint64_t total)> progress;  // in bytes; called often
+  // As in FreezeOptions, except that no ignore file can ask for a key: only a `path` that names the
+  // key itself includes it.
   bool leave_out_keys = false;
   std::vector<FolderId> homes;
 };
-// `path` is a folder or a file. Symlinks to files count as the files. Empty folders are not in the
-// set. kNotFound: nothing there. kInvalid: neither file nor folder, or too many files.
+// `path` is a folder or a file. A symlink to a file counts as that file. Empty folders are not in
+// the set. kNotFound: `path` does not exist. kInvalid: it is neither a file nor a folder, it is a
+// Tenon home, or it has too many files.
 Result<DataScan> ScanData(const std::string& path, const DataScanOptions& options);
 
 }  // namespace tenon::snapshot

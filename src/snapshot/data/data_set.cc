@@ -50,7 +50,7 @@ std::optional<std::string> Unescaped(std::string_view text) {
     out += static_cast<char>(high * 16 + low);
     i += 2;
   }
-  // One path has one way to be written, or fingerprints would differ.
+  // A path must have only one spelling, or equal sets would have different fingerprints.
   if (Escaped(out) != text) return std::nullopt;
   return out;
 }
@@ -61,7 +61,7 @@ bool Parse(std::string_view text, int base, Number* number) {
   return !text.empty() && read.ec == std::errc() && read.ptr == text.data() + text.size();
 }
 
-// The text up to the next blank, which is taken off.
+// Removes the first word and the blank after it from `line`, and returns the word.
 std::string_view TakeWord(std::string_view* line) {
   const size_t end = std::min(line->find(' '), line->size());
   const std::string_view word = line->substr(0, end);
@@ -82,7 +82,7 @@ Result<DataFile> FileOf(std::string_view line) {
   return file;
 }
 
-// Sorted, each once, and no file where another needs a folder.
+// Checks that paths are sorted and unique, and that no file is a folder of another.
 Status CheckOrder(const std::vector<DataFile>& files) {
   for (size_t i = 1; i < files.size(); ++i) {
     if (files[i - 1].path >= files[i].path) return Invalid("the list of files is not sorted");

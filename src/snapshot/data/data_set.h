@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data sets: folders of files that lie beside the runs of a project, on whatever machine they run
-// on. A data set is known by its list: path, size, SHA-256 and mode of every file; the SHA-256 of
-// the list is its fingerprint, the same wherever the same files are.
+// Data sets: folders of files that lie beside the runs of a project, on the machine where it runs.
+// A data set is described by its list: path, size, SHA-256 and mode of every file. The SHA-256 of
+// the list is its fingerprint: equal files give the same fingerprint on every machine.
 //
 // The list as text, one line per file, sorted by path (bytes):
 //
@@ -31,7 +31,7 @@ struct DataFile {
   std::string path;  // relative, no "." or ".." in it
   uint64_t size = 0;
   Hash hash;
-  uint32_t mode = 0644;  // rwx bits alone
+  uint32_t mode = 0644;  // only the rwx bits
   bool operator==(const DataFile&) const = default;
 };
 
@@ -41,38 +41,40 @@ struct DataSet {
   uint64_t bytes() const;
   std::string ToText() const;
   Hash Fingerprint() const;
-  // kInvalid: a line that is none, paths that are unsafe, not sorted, twice, or below one another.
+  // kInvalid: a line is malformed, or paths are unsafe, unsorted, repeated, or one lies below
+  // another.
   static Result<DataSet> FromText(std::string_view text);
 };
 
-// Letters, digits, '.', '_' and '-', at most 100, the first not '.' or '-'.
+// At most 100 letters, digits, '.', '_' and '-'; the first is not '.' or '-'. Else kInvalid.
 Status CheckDataName(std::string_view name);
-// Relative, without empty parts, "." and "..", at most 4096 bytes.
+// A relative path of at most 4096 bytes, without empty parts, "." and "..". Else kInvalid.
 Status CheckDataPath(std::string_view path);
 
-// What is told about a data set without reading its list.
+// What Tenon can tell about a data set without reading its list.
 struct DataHeader {
   std::string name;
-  std::string fingerprint;  // hex; "" = nothing was ever put whole
+  std::string fingerprint;  // hex; "": no put has ever finished
   uint64_t files = 0;
   uint64_t bytes = 0;
-  bool complete = false;  // every file is the one of the list
-  bool placing = false;  // files of another list are taking their places, or were when it broke off
-  int64_t put_us = 0;    // when it was last made complete, by the clock of the machine
-  // A put that was begun and has not ended.
-  std::string next_fingerprint;  // "" = none
+  bool complete = false;  // every file is as the list says
+  bool placing = false;   // a put is moving its files into place, or stopped while doing so
+  int64_t put_us = 0;     // when the last put finished, by the clock of the machine
+  // A put that has begun and not finished.
+  std::string next_fingerprint;  // "": none
   uint64_t next_files = 0, next_bytes = 0;
 
   json::Object ToJson() const;
   static Result<DataHeader> FromJson(const json::Object& object);
-  // "faces FINGERPRINT (120 files, 3.2 GB)", and ", incomplete" before the last parenthesis.
+  // "faces FINGERPRINT (120 files, 3.2 GB)". An incomplete set has ", incomplete" before the ")".
   std::string Words() const;
 };
 
-// The folder of the lists below a shared folder.
+// The folder below a shared folder that holds the lists.
 inline constexpr std::string_view kDataState = ".tenon-data";
 
-// Data sets of a shared folder, by name; damaged ones are left out. No such folder: none.
+// The data sets of a shared folder, by name, without damaged ones. Empty if there is no such
+// folder.
 std::vector<DataHeader> ListDataSets(const std::string& shared);
 
 }  // namespace tenon::snapshot

@@ -17,7 +17,7 @@ namespace tenon::snapshot {
 namespace {
 
 constexpr size_t kCopyDigits = 16;
-constexpr int kJustBegunS = 60;  // one that is about to take its lock
+constexpr int kJustBegunS = 60;  // its process may be about to take the lock
 constexpr size_t kMaxHeader = 64u << 10;
 
 Result<DataSet> ReadDataList(const std::string& path) {
@@ -27,7 +27,7 @@ Result<DataSet> ReadDataList(const std::string& path) {
   return set;
 }
 
-// Paths, each ended by a NUL.
+// Reads paths that are each followed by a NUL.
 std::vector<std::string> ReadPaths(const std::string& path) {
   const auto text = ReadFile(path, kMaxDataList);
   std::vector<std::string> paths = text.ok() ? Split(*text, '\0') : std::vector<std::string>();
@@ -55,7 +55,7 @@ std::vector<std::string> OurPaths(const DataPlace& place, std::vector<DataFile>*
   std::vector<std::string> paths = ReadPaths(place.Of(".ours"));
   const auto add = [&](const char* list) {
     auto set = ReadDataList(place.Of(list));
-    if (!set.ok()) return;  // none, or not to be believed
+    if (!set.ok()) return;  // missing or damaged
     for (DataFile& file : set->files) {
       paths.push_back(file.path);
       listed->push_back(std::move(file));

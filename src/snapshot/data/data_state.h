@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written down about a data set beside its files. For data_folder.cc and data_state.cc.
+// The records beside the files of a data set. Used by data_folder.cc and data_state.cc.
 #ifndef TENON_SNAPSHOT_DATA_DATA_STATE_H_
 #define TENON_SNAPSHOT_DATA_DATA_STATE_H_
 
@@ -10,15 +10,15 @@
 
 namespace tenon::snapshot {
 
-// A new one when there is none, or it cannot be read.
+// The stored header. A fresh one if there is none or it cannot be read.
 DataHeader HeaderOf(const DataPlace& place);
 
-// What other copies into the same folder have left, which nobody is at: their files have changed
-// since, or nobody came back. Of a data set: nothing to be done.
+// Removes the state of earlier copies into the same folder that no process is working on: their
+// files have changed since, or nobody has resumed them. Does nothing for a data set.
 Status RemoveOtherCopies(const DataPlace& place);
 
-// Every path that puts have brought, those of one that broke off while files took their places
-// included. `listed`: the files of lists that could be read.
+// Every path that puts have brought, including those of a put that stopped while moving files into
+// place. `listed` receives the files of the lists that could be read.
 std::vector<std::string> OurPaths(const DataPlace& place, std::vector<DataFile>* listed);
 
 }  // namespace tenon::snapshot

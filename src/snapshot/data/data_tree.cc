@@ -55,7 +55,7 @@ Result<DataTree::Parent> DataTree::OpenParent(const std::string& path, bool make
 
 Result<UniqueFd> DataTree::Open(const std::string& path) {
   TENON_TRY(const Parent parent, OpenParent(path, false));
-  // Not to hang on what is no file.
+  // O_NONBLOCK: opening a FIFO must not hang.
   UniqueFd fd(
       ::openat(parent.fd, parent.leaf.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return At(JoinPath(root_, path), errno);
@@ -71,7 +71,7 @@ Status DataTree::Place(const std::string& from, const std::string& path) {
   if (errno != EISDIR && errno != EEXIST && errno != ENOTEMPTY) {
     return At(JoinPath(root_, path), errno);
   }
-  // An empty folder may make room.
+  // An empty folder is replaced.
   if (::unlinkat(parent.fd, parent.leaf.c_str(), AT_REMOVEDIR) != 0 ||
       ::renameat(AT_FDCWD, from.c_str(), parent.fd, parent.leaf.c_str()) != 0) {
     return Denied(ForTerminal(JoinPath(root_, path)) +
@@ -91,7 +91,7 @@ Status DataTree::TakeOut(const std::string& path, const std::string& to) {
 Status DataTree::Remove(const std::string& path) {
   auto parent = OpenParent(path, false);
   if (!parent.ok()) {
-    // Gone, or somebody has put something else there, which is not ours.
+    // The file is gone, or a part of the path is no folder any more and thus not ours to remove.
     const bool gone =
         parent.error().kind == ErrorKind::kNotFound || parent.error().kind == ErrorKind::kInvalid;
     return gone ? Status() : Status(parent.error());

@@ -22,7 +22,8 @@ namespace {
 constexpr size_t kListBuffer = 256u << 10;
 constexpr int kTries = 3;
 
-// What the kernel writes (struct linux_dirent64): ino 8, offset 8, length 2, type 1, name.
+// The layout that the kernel writes (struct linux_dirent64): ino 8, offset 8, length 2, type 1,
+// name.
 constexpr size_t kLengthAt = 16;
 constexpr size_t kTypeAt = 18;
 constexpr size_t kNameAt = 19;
@@ -61,7 +62,7 @@ int OpenAt(int folder, const char* name, int flags) {
   return fd;
 }
 
-// A short rest before another try: whoever writes there may be done then.
+// A short pause before the next try: the other writer may be done then.
 void Rest(int attempt) {
   const timespec time{0, attempt * 5'000'000};
   ::nanosleep(&time, nullptr);
@@ -120,7 +121,7 @@ Result<FileStat> ReadSteadily(int folder, const char* name,
                               const std::function<Status(int fd, const FileStat& stat)>& read) {
   for (int attempt = 1;; ++attempt) {
     const bool last = attempt == kTries;
-    // Not blocking: a FIFO may have taken the place of the file.
+    // O_NONBLOCK: a FIFO may have replaced the file.
     const UniqueFd fd(OpenAt(folder, name, O_NONBLOCK));
     struct stat info;
     if (!fd.valid()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One folder of the disk: its names, and reading a file that others may be writing.
+// Lists one folder of the disk, and reads files that others may be writing.
 #ifndef TENON_SNAPSHOT_FREEZE_FOLDER_SCAN_H_
 #define TENON_SNAPSHOT_FREEZE_FOLDER_SCAN_H_
 
@@ -23,7 +23,7 @@ struct Listing {
     uint8_t length;
     uint8_t type;  // DT_REG, DT_DIR, ..., never DT_UNKNOWN
   };
-  std::string names;  // each with a NUL behind it
+  std::string names;  // each followed by a NUL
   std::vector<Name> entries;
 
   std::string_view operator[](size_t i) const {
@@ -35,19 +35,19 @@ struct Listing {
 class FolderLister {
  public:
   explicit FolderLister(int fd) : fd_(fd) {}
-  // Adds the next few thousand names; false at the end.
+  // Appends the next few thousand names. False: the end was reached.
   Result<bool> Next(Listing* listing);
 
  private:
   int fd_;
 };
 
-// Looks names up in a cached folder. Free of cost while they come in the recorded order.
+// Looks names up in a cached folder. Takes no search while they come in the recorded order.
 class CacheCursor {
  public:
   explicit CacheCursor(const CachedFolder* folder) : folder_(folder) {}
   static constexpr size_t kNone = static_cast<size_t>(-1);
-  // Where the entry of this name begins, for CachedFolder::Next(); kNone.
+  // Where the entry of this name begins, for CachedFolder::Next(); kNone if there is none.
   size_t Find(std::string_view name);
 
  private:
@@ -57,12 +57,13 @@ class CacheCursor {
   std::unordered_map<std::string_view, size_t> places_;
 };
 
-// Opens a file that should be a regular one and calls `read` with it until its stat is the same
-// before and after: three tries. kDenied and kUnavailable say why, without the name of the file.
+// Opens a file that should be a regular one and calls `read` with it, at most three times, until
+// the file's stat is the same before and after. The messages of kDenied and kUnavailable do not
+// name the file.
 Result<FileStat> ReadSteadily(int folder, const char* name,
                               const std::function<Status(int fd, const FileStat& stat)>& read);
 
-// openat(2) of a folder, no symlink followed; an honest error when it is none any more.
+// Opens a folder without following a symlink. kUnavailable if it is no folder any more.
 Result<UniqueFd> OpenFolder(int folder, const char* name);
 
 // The target of a symlink.

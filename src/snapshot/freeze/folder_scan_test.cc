@@ -19,7 +19,7 @@ namespace {
 class FolderScanTest : public testing::Test {
  protected:
   FolderScanTest() : fd_(OpenFile(temp_.path(), O_RDONLY | O_DIRECTORY).value()) {}
-  // Reads `name` steadily; `during` happens while it is being read.
+  // Reads `name` with ReadSteadily(). `during` is called while the file is being read.
   Result<FileStat> Read(const char* name, const std::function<void(int attempt)>& during) {
     attempts_ = 0;
     return ReadSteadily(fd_.get(), name, [&](int fd, const FileStat& stat) -> Status {
@@ -61,7 +61,7 @@ TEST_F(FolderScanTest, FileThatCalmsDownIsRead) {
 }
 
 TEST_F(FolderScanTest, FileReplacedWhileItIsReadIsTheOldOneWhole) {
-  // The descriptor stays with the file that was opened; the next snapshot sees the new one.
+  // The descriptor stays with the file that was opened. The next snapshot reads the new one.
   WriteTestFile(temp_ / "a", "old");
   auto stat = Read("a", [&](int attempt) {
     if (attempt > 1) return;

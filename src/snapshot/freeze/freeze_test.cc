@@ -52,7 +52,7 @@ class FreezeTest : public testing::Test {
     EXPECT_TRUE(frozen.ok()) << frozen.error().message;
     return frozen.ok() ? *frozen : Frozen();
   }
-  // Paths of a tree; folders with a slash behind them.
+  // The paths of a tree. Folders end with a slash.
   std::set<std::string> Paths(const Hash& root) {
     std::set<std::string> paths;
     auto walked = Walk(*store_, root, [&](const Entry& entry) -> Status {
@@ -68,7 +68,7 @@ class FreezeTest : public testing::Test {
     EXPECT_TRUE(unpacked.ok()) << unpacked.error().message;
     return unpacked.ok() ? Describe(folder) : std::map<std::string, std::string>();
   }
-  // Waits until the cache may believe what has been written so far.
+  // Waits until the cache may believe the files written so far.
   void LetFilesGrowOld() {
     const int64_t start = *FileSystemNow(temp_ / "clock");
     while (*FileSystemNow(temp_ / "clock") < start + 2'100'000'000) {
@@ -244,7 +244,7 @@ TEST_F(FreezeTest, TwoRootsAreTheSameWithAndWithoutTheCache) {
     EXPECT_EQ(cached.kept_root, plain.kept_root);
     if (i == 1) LetFilesGrowOld();
   }
-  // The redaction is asked each time: another one makes another tree.
+  // `redact` is called every time: another redaction makes another tree.
   options_.redact = [](std::string_view, std::string) { return std::string("other"); };
   const Frozen other = Freeze();
   EXPECT_EQ(other.root, plain.root);
@@ -264,7 +264,7 @@ TEST_F(FreezeTest, UnchangedProjectIsAnsweredByTheCache) {
   const Frozen first = Freeze();
   EXPECT_EQ(first.files_hashed, 5301u);
   LetFilesGrowOld();
-  const Frozen second = Freeze();  // those that were too young are read once more
+  const Frozen second = Freeze();  // files that were too young before are read once more
   EXPECT_EQ(second.root, first.root);
   const std::string cache = *ReadFile(options_.stat_cache);
   const Frozen third = Freeze();
@@ -275,7 +275,7 @@ TEST_F(FreezeTest, UnchangedProjectIsAnsweredByTheCache) {
   EXPECT_EQ(third.bytes, first.bytes);
   EXPECT_EQ(*ReadFile(options_.stat_cache), cache) << "written though nothing changed";
 
-  // One file changes, one goes, one comes; the rest is still believed.
+  // One file changes, one is removed, one is added. The cache is still believed for the rest.
   Write("d3/f3", "changed");
   ASSERT_TRUE(RemoveFile(Path("many/f77")).ok());
   Write("many/new", "new");
@@ -349,7 +349,7 @@ TEST_F(FreezeTest, UnreadableFileIsDeniedAndNamed) {
   Write("locked/secret", "x", 0);
   ASSERT_EQ(::chmod(temp_.path().c_str(), 0755), 0);
   const pid_t child = ::fork();
-  if (child == 0) {  // root reads everything, so somebody else must try
+  if (child == 0) {  // root can read everything, so the test runs as another user
     if (::getuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(9);
     char other[] = "/tmp/tenon-snapshot-XXXXXX";
     if (!::mkdtemp(other)) ::_exit(8);
@@ -392,7 +392,7 @@ TEST_F(FreezeTest, FilesThatComeAndGoNeverYieldAWrongTree) {
 
 TEST_F(FreezeTest, FileThatVanishesIsNamed) {
   Write("a/x", "1");
-  // Vanished between listing and reading: as when the folder is a dangling name for its content.
+  // The file vanishes between listing and reading.
   std::atomic<int> asked{0};
   options_.stays_here = [&](std::string_view path) {
     if (path == "a/x") {
@@ -526,7 +526,7 @@ TEST_F(FreezeTest, OneChangedFileAmongManyAddsLittleToTheStore) {
 TEST_F(FreezeTest, ProgressIsToldOnTheCallingThread) {
   for (int i = 0; i < 3000; ++i) Write("f" + std::to_string(i), std::to_string(i));
   Write("large", RandomBytes(30u << 20, 1));
-  class FastClock : public Clock {  // a tenth of a second passes with every look at it
+  class FastClock : public Clock {  // every look at it adds a tenth of a second
    public:
     int64_t NowUs() const override { return 0; }
     int64_t MonotonicUs() const override { return now_ += 100'000; }

@@ -17,7 +17,7 @@ namespace tenon::snapshot {
 namespace {
 
 constexpr size_t kBatch = 512;
-constexpr int kDepthWithFd = 100;  // deeper folders do not stay open and are reached by path
+constexpr int kDepthWithFd = 100;  // deeper folders are not kept open; they are reached by path
 constexpr uint64_t kMaxIgnoreFile = 16u << 20;
 constexpr uint64_t kMaxStaysHere = 64u << 20;
 constexpr int64_t kProgressUs = 100'000;
@@ -29,7 +29,7 @@ std::string JoinLines(const std::vector<std::string>& lines) {
   return text;
 }
 
-// The whole file, with the same care as any other.
+// Reads a whole file with ReadSteadily().
 Result<std::string> ReadWhole(int folder, const char* name, uint64_t limit, FileStat* stat) {
   std::string bytes;
   auto read = ReadSteadily(folder, name, [&](int fd, const FileStat& now) -> Status {
@@ -138,7 +138,7 @@ bool Freezer::IsLeftOutKey(const Folder& folder, const std::string& path, bool a
                            bool is_folder, Item* item) {
   if (!options_.leave_out_keys || folder.on_purpose) return false;
   const KeyName known = LookAtKeyName(path, is_folder);
-  // Whoever asks for an ordinary folder does not ask for the keys that lie in it.
+  // Naming an ordinary folder with "!" does not ask for the keys in it.
   item->on_purpose = asked && (!is_folder || known.kind != KeyKind::kNone);
   if (known.kind == KeyKind::kNone || asked) return false;
   if (known.kind == KeyKind::kLook && !HoldsKeyAt(folder.fd.get(), item->name)) return false;
@@ -208,8 +208,8 @@ Status Freezer::AddPart(const FolderPtr& folder, Listing listing, CacheCursor* c
     folder->node_changed = true;
     folder->cache_changed = true;
   }
-  // Nothing of this folder is stored yet: take it by name, so that what is unpacked together is
-  // stored together.
+  // The store has nothing of this folder yet. Sort it by name, so that files that are unpacked
+  // together are stored together.
   if (!folder->cached) {
     std::sort(part.items.begin(), part.items.end(),
               [](const Item& a, const Item& b) { return a.Name() < b.Name(); });
@@ -234,9 +234,9 @@ Status Freezer::AddItems(const FolderPtr& folder, Part* part) {
   return {};
 }
 
-// A large folder that is known is worked on while it is still being listed. Otherwise all names
-// come first: only then is it known which ignore file counts, without asking for those that are not
-// there.
+// A large folder that is in the cache is worked on while it is still being listed. Otherwise all
+// names are listed first: then it is known which ignore file counts, without looking for the
+// others.
 Status Freezer::ListIt(const FolderPtr& folder) {
   FolderLister lister(folder->fd.get());
   CacheCursor cursor(folder->cached ? &*folder->cached : nullptr);
@@ -373,7 +373,8 @@ Status Freezer::DoSymlink(Folder* folder, Item* item) {
   return {};
 }
 
-// Its bytes go through `redact` before the store sees any of them; never answered by the cache.
+// The bytes pass through `redact` before the store gets any of them. The cache never answers for
+// these files.
 Status Freezer::DoStaysHere(Folder* folder, Item* item) {
   FileStat stat;
   TENON_TRY(std::string bytes, ReadWhole(folder->fd.get(), item->name, kMaxStaysHere, &stat));
@@ -387,7 +388,7 @@ Status Freezer::DoStaysHere(Folder* folder, Item* item) {
 }
 
 void Freezer::NoteChanges(Folder* folder, const Item& item) {
-  if (item.cached == CacheCursor::kNone) return;  // noted when it was listed
+  if (item.cached == CacheCursor::kNone) return;  // marked as changed when it was listed
   CachedEntry entry;
   size_t at = item.cached;
   if (folder->cached->Next(&at, &entry) && entry.kind == item.kind && entry.hash == item.hash &&
@@ -508,10 +509,10 @@ void Freezer::Remember(const Folder& folder, const std::vector<Hash>& nodes,
   for (const Part& part : folder.parts) {
     std::vector<const Item*> listed;
     for (const Item& item : part.items) {
-      // A key is looked at again: what asks for it may be gone by then.
+      // Keys are checked every time: the ignore file that asks for one may be gone next time.
       if (!item.left_out && !item.is_key) listed.push_back(&item);
     }
-    // Back into the order of the listing, which is that of the names in memory.
+    // Restores the order of the listing, which is the order of the names in memory.
     std::sort(listed.begin(), listed.end(),
               [](const Item* a, const Item* b) { return a->name < b->name; });
     for (const Item* item : listed) {
@@ -530,20 +531,20 @@ void Freezer::WriteCache() {
   StatCacheBuilder builder(taken_ns_, store_.PacksInUse());
   for (std::string_view record : old_records_) builder.Add(record);
   for (const std::string& record : new_records_) builder.Add(record);
-  // A cache that cannot be written costs time, not truth.
+  // Failure is ignored: without a cache the next freeze takes longer, no more.
   (void)WriteFileAtomically(options_.stat_cache, builder.Finish(), 0600, Durability::kProcess).ok();
 }
 
 Result<Frozen> Freezer::Run() {
-  // The time comes first: what is written after this moment is newer than the cache will claim.
+  // The time is taken first: files written after it are newer than the cache will claim.
   if (!options_.stat_cache.empty()) {
     if (auto now = FileSystemNow(options_.stat_cache); now.ok()) {
       use_cache_ = true;
       taken_ns_ = *now;
       cache_ = StatCache::Load(options_.stat_cache);
       cache_.SetNow(taken_ns_);
-      // Now and then each object is asked for all the same, so that packs that hold nothing of this
-      // project any more are not kept for ever.
+      // From time to time every object is checked all the same. Otherwise packs that no longer hold
+      // anything of this project would be kept forever.
       const int64_t age_ns = taken_ns_ - cache_.taken_ns();
       packs_kept_ = !cache_.empty() && age_ns >= 0 && age_ns < kTrustPacksNs &&
                     store_.KeepPacks(cache_.packs());
@@ -555,7 +556,7 @@ Result<Frozen> Freezer::Run() {
   last_progress_us_ = clock_.MonotonicUs();
   TENON_TRY_VOID(pool_.Run([this] { Progress(); }));
   if (options_.before_flush) TENON_TRY_VOID(options_.before_flush());
-  // After this the snapshot is durable.
+  // From here on the snapshot is durable.
   TENON_TRY_VOID(store_.Flush());
   WriteCache();
 
@@ -584,7 +585,8 @@ Result<Frozen> Freezer::Run() {
 Result<Frozen> Freeze(ObjectStore& store, const FreezeOptions& options) {
   Freezer freezer(store, options);
   auto frozen = freezer.Run();
-  // What was read until then need not be read again; what a full disk left behind goes.
+  // Keeps what was stored so far, so that it need not be read again, and drops what a full disk
+  // left.
   if (!frozen.ok()) (void)store.Flush().ok();
   return frozen;
 }

@@ -9,11 +9,11 @@ namespace {
 
 bool IsAlpha(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool IsDigit(int c) { return c >= '0' && c <= '9'; }
-// Git's idea of white space: no vertical tab, no form feed.
+// White space as git defines it: no vertical tab, no form feed.
 bool IsSpace(int c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool IsPrint(int c) { return c >= 0x20 && c <= 0x7e; }
 
-// Whether `c` is in [:name:]; nothing for an unknown name. ASCII only.
+// Whether `c` is in [:name:]; nullopt for an unknown name. ASCII only.
 std::optional<bool> InNamedClass(std::string_view name, int c) {
   if (name == "alnum") return IsAlpha(c) || IsDigit(c);
   if (name == "alpha") return IsAlpha(c);
@@ -37,14 +37,14 @@ void Add(ByteSet* set, uint8_t byte) {
 
 }  // namespace
 
-// Reads one class; *at is on the '[' and afterwards behind the ']'. False: malformed.
+// Compiles one class. Moves *at from the '[' to behind the ']'. False: malformed.
 bool Glob::CompileClass(std::string_view pattern, size_t* at) {
   ByteSet set{};
   size_t p = *at + 1;
   auto peek = [&](size_t i) { return i < pattern.size() ? static_cast<uint8_t>(pattern[i]) : 0; };
   const bool negated = peek(p) == '!' || peek(p) == '^';
   if (negated) ++p;
-  uint8_t previous = 0;  // the byte a range would start from; 0: none
+  uint8_t previous = 0;  // where a range would start; 0: none
   bool first = true;
   for (; first || peek(p) != ']'; ++p) {
     first = false;
@@ -91,7 +91,7 @@ bool Glob::CompileClass(std::string_view pattern, size_t* at) {
   return true;
 }
 
-// Reads a run of stars; *at is on the first and afterwards behind what was taken.
+// Compiles a run of stars. Moves *at from the first star to behind what was compiled.
 void Glob::CompileStars(std::string_view pattern, size_t* at) {
   const size_t start = *at;
   size_t p = start;
@@ -150,9 +150,9 @@ bool Glob::MatchesByte(const Token& token, uint8_t byte) const {
   }
 }
 
-// Only the last star and the last deep wildcard need to be tried again: what an earlier one could
-// take more, the later one can take as well (between two stars of one path component, or between
-// two runs of whole folders, the leftmost match is the best).
+// Only the last star and the last deep wildcard are tried again. What an earlier one could match in
+// addition, the later one can match too: between two stars of one path component, or between two
+// runs of whole folders, the leftmost match is the best.
 bool Glob::Matches(std::string_view text) const {
   if (never_) return false;
   constexpr size_t kNone = static_cast<size_t>(-1);

@@ -9,19 +9,19 @@
 
 namespace tenon::snapshot {
 
-// A wildcard pattern as ignore files write it, compiled. Wildcards do not cross '/', except "**"
-// that stands for whole folders. Bytes, case-sensitive. Matching takes no more than the product of
-// the lengths times the length of the text, whatever the pattern.
+// A compiled wildcard pattern of an ignore file. Wildcards do not match '/', except "**" where it
+// stands for whole folders. Patterns are bytes and case-sensitive. Matching takes at most the
+// product of both lengths times the length of the text, for any pattern.
 class Glob {
  public:
-  // Never fails: a pattern that git calls malformed (class without an end, backslash at the end)
-  // matches nothing.
+  // Never fails. A pattern that git calls malformed (a class without an end, a backslash at the
+  // end) matches nothing.
   static Glob Compile(std::string_view pattern);
   bool Matches(std::string_view text) const;
 
  private:
   enum class Kind : uint8_t {
-    kByte,       // that byte
+    kByte,       // this byte
     kAny,        // "?": any byte but '/'
     kClass,      // "[...]": a byte of classes_[index], never '/'
     kStar,       // "*": any bytes but '/'

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kSpecial = "*?[\\";
 
-// Blanks at the end go, unless a backslash stands before them; tabs stay.
+// Removes blanks at the end, except those after a backslash. Tabs stay.
 std::string_view TrimTrailingBlanks(std::string_view line) {
   size_t keep = 0;
   for (size_t i = 0; i < line.size(); ++i) {
@@ -29,7 +29,7 @@ std::string_view LastPart(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-// Whether any of a pattern stands for itself, dots and slashes not counted.
+// Whether a part of the pattern other than dots and slashes stands for itself.
 bool HasName(std::string_view pattern) {
   bool in_brackets = false;
   for (const char c : pattern) {
@@ -84,8 +84,7 @@ void IgnoreRules::AddLine(std::string_view line) {
   } else {
     rule.prefix = line.substr(0, plain);
     rule.has_glob = plain < line.size();
-    // A "**" right behind the plain part counts as at the beginning of a pattern, as it does in
-    // git.
+    // As in git, a "**" right after the plain part counts as if it began a pattern.
     if (rule.has_glob) rule.glob = Glob::Compile(line.substr(plain));
     if (has_slash) {
       paths_.push_back(index);
@@ -108,8 +107,8 @@ Verdict IgnoreRules::Match(std::string_view path, bool is_folder) const {
   if (rules_.empty()) return Verdict::kNone;
   const std::string_view name = LastPart(path);
   int64_t best = -1;
-  // Takes the first (so: last in the file) rule of a list that matches, if it is behind the best
-  // yet.
+  // Takes the first rule of a list that matches, which is the last in the file, if it comes after
+  // the best rule so far.
   auto look = [&](const std::vector<uint32_t>& list, auto matches) {
     for (uint32_t index : list) {
       if (index <= best) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ignore files, with git's syntax and meaning in full.
+// Ignore files with the full syntax and meaning of git's.
 #ifndef TENON_SNAPSHOT_FREEZE_IGNORE_H_
 #define TENON_SNAPSHOT_FREEZE_IGNORE_H_
 
@@ -18,20 +18,20 @@ namespace tenon::snapshot {
 
 enum class Verdict : uint8_t {
   kNone,            // no pattern matches
-  kIgnored,         // the last pattern that matches leaves it out
-  kKept,            // the last pattern that matches begins with "!"
-  kKeptByWildcard,  // the same, and it names nothing: "!*/", "!**"
+  kIgnored,         // the last matching pattern leaves the path out
+  kKept,            // the last matching pattern begins with "!"
+  kKeptByWildcard,  // as kKept, but the pattern has only wildcards: "!*/", "!**"
 };
 
-// The patterns of one ignore file. Immutable once parsed; any number of threads may ask.
+// The patterns of one ignore file. Immutable once parsed; any number of threads may use it.
 class IgnoreRules {
  public:
-  // Accepts any bytes: what makes no sense to git matches nothing here either.
+  // Accepts any bytes. A line that means nothing to git matches nothing here either.
   static IgnoreRules Parse(std::string_view text);
 
-  // `path` is relative to the folder the file lies in, forward slashes, not empty. A symlink is not
-  // a folder. What lies above `path` is not looked at: a folder left out takes its contents with
-  // it, so callers do not ask below one.
+  // `path` is relative to the folder of the ignore file, with forward slashes, and not empty. A
+  // symlink is not a folder. Does not look at the folders above `path`: callers do not ask about
+  // paths below a folder that is left out.
   Verdict Match(std::string_view path, bool is_folder) const;
 
   bool empty() const { return rules_.empty(); }
@@ -50,24 +50,26 @@ class IgnoreRules {
   bool MatchesPath(const Rule& rule, std::string_view path) const;
 
   std::vector<Rule> rules_;
-  // Indexes into rules_ by how they are matched; each list is in descending order after Parse().
+  // Indexes into rules_, grouped by how a rule is matched. After Parse() each list is in descending
+  // order.
   std::unordered_map<std::string, std::vector<uint32_t>> by_name_;  // whole last part, no wildcard
   std::vector<uint32_t> suffixes_;   // "*literal" against the last part; prefix = the literal
   std::vector<uint32_t> basenames_;  // any other pattern without a slash
   std::vector<uint32_t> paths_;      // patterns with a slash
 };
 
-// The line of an ignore file in the root that means this path alone.
+// The line in the root's ignore file that matches exactly this path.
 std::string PatternFor(std::string_view path);
 
-// The ignore files that count for a folder: its own and those of the folders above it.
+// The ignore files that apply to a folder: its own and those of the folders above it.
 struct IgnoreScope {
   std::shared_ptr<const IgnoreScope> above;
-  size_t base = 0;  // length of the folder's path within the root, with the slash behind it
+  size_t base = 0;  // length of the folder's path within the root, including the slash after it
   IgnoreRules rules;
 };
 
-// The nearest file that says anything about `path` (relative to the root) decides. Null: kNone.
+// `path` is relative to the root. The nearest ignore file with a matching pattern decides. Null:
+// kNone.
 Verdict MatchScopes(const IgnoreScope* scope, std::string_view path, bool is_folder);
 
 }  // namespace tenon::snapshot

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as an ignore file, asked about some paths. First line of the input: the path.
+// Matches a path against any bytes as an ignore file. The first line of the input is the path.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -17,9 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto rules = tenon::snapshot::IgnoreRules::Parse(text);
   const auto file = rules.Match(path, false);
   const auto folder = rules.Match(path, true);
-  // Without a line that ends in a slash both are the same.
+  // Files and folders match alike unless a line ends in a slash.
   if (text.find('/') == std::string_view::npos && file != folder) std::abort();
-  // A line that leaves out everything has the last word.
+  // A last line that leaves out everything decides.
   const auto all = tenon::snapshot::IgnoreRules::Parse(std::string(text) + "\n*\n");
   if (all.Match(path, false) != tenon::snapshot::Verdict::kIgnored) std::abort();
   return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random trees and random ignore files: we must answer what git answers, path by path.
+// Random trees and random ignore files: Tenon's answer must be git's for every path.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -111,7 +111,7 @@ class RandomTree {
   std::map<std::string, std::string> rules_;
 };
 
-// What we say, descending as a freeze does: nothing is asked below a folder left out.
+// Tenon's answer. Descends as a freeze does: asks about nothing below a folder that is left out.
 std::set<std::string> OurAnswer(const RandomTree& tree) {
   std::map<std::string, std::shared_ptr<IgnoreScope>> scopes;
   std::set<std::string> ignored;

@@ -25,7 +25,7 @@ TEST(Ignore, NameWithoutSlashMatchesAtAnyDepth) {
   EXPECT_TRUE(Ignored("build\n", "build"));
   EXPECT_TRUE(Ignored("build\n", "a/b/build"));
   EXPECT_FALSE(Ignored("build\n", "builds"));
-  EXPECT_FALSE(Ignored("build\n", "build/a"));  // its folder is what is left out
+  EXPECT_FALSE(Ignored("build\n", "build/a"));  // only its folder is left out
 }
 
 TEST(Ignore, SlashAtFrontOrInTheMiddleAnchors) {
@@ -111,7 +111,7 @@ TEST(Glob, DoubleStarStandsForWholeFolders) {
   EXPECT_TRUE(Glob1("a/**/b", "a/x/y/b"));
   EXPECT_TRUE(Glob1("a/**", "a/x/y"));
   EXPECT_FALSE(Glob1("a/**", "a"));
-  EXPECT_FALSE(Glob1("a/x**/b", "a/xy/z/b"));  // not a whole folder: an ordinary star
+  EXPECT_FALSE(Glob1("a/x**/b", "a/xy/z/b"));  // not a whole folder, so an ordinary star
   EXPECT_TRUE(Glob1("a/**/b/**/c", "a/b/b/x/c"));
   EXPECT_TRUE(Glob1("**/a*b/**/c", "x/aXb/y/aQb/c"));
 }

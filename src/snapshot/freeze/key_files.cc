@@ -18,15 +18,15 @@ namespace {
 enum class What : uint8_t { kFolder, kFile };
 
 struct Row {
-  std::string_view end;  // of the path, from the beginning of a name on
+  std::string_view end;  // of the path; begins at the beginning of a name
   What what;
   KeyKind kind;
   const char* reason;
 };
 
-// Every row begins with a dot, or has a folder in it that does: LookAtKeyName() looks here only
-// then. All names are in lower case; that of a file does not count, because tools of Windows write
-// KEY.PEM and CERT.PFX, and some disks do not tell the two apart.
+// Every row begins with a dot or contains a folder that does, and LookAtKeyName() uses this table
+// only for such paths. All rows are in lower case. The case of a path is ignored, because tools of
+// Windows write KEY.PEM and CERT.PFX, and some disks do not distinguish the two.
 constexpr Row kHidden[] = {
     {".ssh", What::kFolder, KeyKind::kKey, "SSH keys"},
     {".gnupg", What::kFolder, KeyKind::kKey, "GnuPG keys"},
@@ -74,7 +74,7 @@ constexpr Row kHidden[] = {
     {".cache/huggingface/stored_tokens", What::kFile, KeyKind::kKey, "tokens of Hugging Face"},
 };
 
-// Whole names of files without a dot before them.
+// Whole file names that do not begin with a dot.
 constexpr Row kNames[] = {
     {"id_rsa", What::kFile, KeyKind::kKey, "an SSH key"},
     {"id_dsa", What::kFile, KeyKind::kKey, "an SSH key"},
@@ -92,7 +92,7 @@ constexpr Row kNames[] = {
     {"pip.conf", What::kFile, KeyKind::kLook, "a password of a package index"},
 };
 
-// Ends of names of files.
+// Ends of file names.
 constexpr Row kEnds[] = {
     {".pem", What::kFile, KeyKind::kLook, "a private key"},
     {".key", What::kFile, KeyKind::kLook, "a private key"},
@@ -121,14 +121,14 @@ constexpr Row kEnds[] = {
     {"-key", What::kFile, KeyKind::kLook, "a private key"},
 };
 constexpr size_t kLongestEnd = 11;
-// Of files with these words in their names, what services hand out as JSON or CSV.
+// Services hand out JSON or CSV files with these words in their names.
 constexpr std::string_view kWords[] = {"credential",      "client_secret",  "service-account",
                                        "service_account", "serviceaccount", "accesskey"};
 constexpr std::string_view kWordEnds[] = {".json", ".csv"};
-// What `ssh-keygen` calls a key, with whatever behind it: id_rsa_work, id_ed25519.old.
+// Names that `ssh-keygen` gives to keys; more may follow: id_rsa_work, id_ed25519.old.
 constexpr std::string_view kSshNames[] = {"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"};
 
-// From the last dot, underscore or dash on, if it is near enough to be one of kEnds.
+// The part from the last dot, underscore or dash on, if it is short enough for kEnds.
 std::string_view EndOf(std::string_view name) {
   for (size_t n = 1; n <= std::min(kLongestEnd, name.size()); ++n) {
     const char c = name[name.size() - n];
@@ -139,7 +139,7 @@ std::string_view EndOf(std::string_view name) {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// `lower` is in lower case.
+// `lower` must be in lower case.
 bool Equals(std::string_view text, std::string_view lower) {
   return text.size() == lower.size() && std::equal(text.begin(), text.end(), lower.begin(),
                                                    [](char a, char b) { return Lower(a) == b; });
@@ -154,8 +154,8 @@ bool EndsAtName(std::string_view path, std::string_view end) {
   return path.size() == end.size() || path[path.size() - end.size() - 1] == '/';
 }
 
-// The marks of a home (run/layout.h). A project may well have a folder `runs`, or `objects`, so one
-// name is not enough.
+// The names that mark a home (run/layout.h). A project may also have a folder `runs` or `objects`,
+// so one name is not enough.
 constexpr std::string_view kStrong[] = {"client-id", "secrets.key"};
 constexpr std::string_view kWeak[] = {"history.db", "secrets.json", "hosted", "stat-cache",
                                       "complete-trees"};
@@ -173,10 +173,10 @@ class HomeMarks {
 
  private:
   bool runs_ = false, objects_ = false, strong_ = false, weak_ = false;
-  int secrets_ = 0;  // before the first run
+  int secrets_ = 0;  // number of secrets files; both exist even before the first run
 };
 
-// .env, .env.local, .env.production; not the example that lies beside it.
+// .env, .env.local, .env.production, but not an example file beside it.
 bool IsEnvFile(std::string_view name) {
   constexpr std::string_view kExamples[] = {".example", ".sample", ".template", ".dist"};
   if (Equals(name, ".env") || Equals(name, ".renviron")) return true;
@@ -185,7 +185,7 @@ bool IsEnvFile(std::string_view name) {
                       [&](std::string_view end) { return EndsWith(name, end); });
 }
 
-// A file that has no place in the tables.
+// For names that no table has.
 KeyName LookAtWords(std::string_view name) {
   for (const std::string_view start : kSshNames) {
     if (Equals(name.substr(0, start.size()), start)) {
@@ -203,7 +203,7 @@ KeyName LookAtWords(std::string_view name) {
   return {};
 }
 
-// An address with a password in it that is no variable: https://user:word@host.
+// Whether there is an address with a literal password in it: https://user:word@host.
 bool HoldsLogin(std::string_view bytes) {
   constexpr std::string_view kScheme = "://";
   for (size_t at = bytes.find(kScheme); at != std::string_view::npos;
@@ -216,7 +216,7 @@ bool HoldsLogin(std::string_view bytes) {
   return false;
 }
 
-// A private key in DER: a sequence whose first member is the number 0 or 1.
+// Whether it is a private key in DER: a sequence whose first member is the number 0 or 1.
 bool IsDerKey(std::string_view bytes) {
   auto at = [&](size_t i) { return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u; };
   if (at(0) != 0x30) return false;
@@ -262,7 +262,7 @@ bool HoldsKey(std::string_view bytes) {
 bool IsKeyItself(std::string_view beginning) {
   if (beginning.starts_with("\xef\xbb\xbf")) beginning.remove_prefix(3);
   if (beginning.starts_with("PuTTY-User-Key-File-")) return true;
-  // What openssl writes before a key of its own, and the key of an account of Google Cloud.
+  // What openssl writes before a key, and the beginning of a Google Cloud account key.
   const bool may_be = beginning.starts_with("-----BEGIN ") ||
                       beginning.starts_with("Bag Attributes") || beginning.starts_with('{');
   if (!may_be) return false;

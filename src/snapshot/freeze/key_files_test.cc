@@ -187,7 +187,7 @@ TEST_F(KeyFilesTest, APatternOfWildcardsAloneAsksForNoKey) {
   Write("sub/.ssh/known.json", "{}");
   Write("train.py");
   Write("a.json", "{}");
-  // How people list what they want: nothing, but all folders, and these files.
+  // A common way to list what is wanted: leave out all files, but keep all folders and these files.
   Write(".gitignore", "*\n!*/\n!*.py\n!*.json\n");
   EXPECT_EQ(Files(), (Paths{"train.py", "a.json"}));
   EXPECT_EQ(LeftOutPaths(), (Paths{".aws", "sub/.ssh"}));
@@ -342,7 +342,7 @@ TEST_F(KeyFilesTest, DataLeavesThemOutToo) {
   EXPECT_EQ(paths, (Paths{"a.csv", "certs/ca.pem"}));
   EXPECT_EQ(Paths(scan->left_out.begin(), scan->left_out.end()),
             (Paths{".ssh", "certs/server.pem", "sub/.tenon", "link", "other"}));
-  // What is named itself is meant.
+  // A path that names the key itself includes it.
   EXPECT_EQ(ScanData(data + "/.ssh", options)->set.files.size(), 1u);
   EXPECT_EQ(ScanData(data + "/certs/server.pem", options)->set.files.size(), 1u);
   EXPECT_FALSE(ScanData(temp_ / "home", options).ok());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparing a folder that people work in with a tree, and writing into it. Unlike in unpack.cc,
-// anything may lie there, so every step of a path is opened by itself and symlinks are not
+// Compares a folder that people work in with a tree, and writes into it. Unlike in unpack.cc,
+// anything may be in the folder, so each part of a path is opened by itself and symlinks are not
 // followed.
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -45,7 +45,7 @@ Result<Hash> HashFile(int fd) {
   }
 }
 
-// Whether a file has the entry's bytes and is executable or not like it.
+// Compares the bytes and the executable bit of a file with the entry.
 Result<State> CompareFile(const Entry& entry, int folder, const std::string& name,
                           const struct stat& info) {
   if (!S_ISREG(info.st_mode) || static_cast<uint64_t>(info.st_size) != entry.size ||
@@ -91,7 +91,7 @@ Result<State> CompareEntry(const Entry& entry, int root) {
   return Internal("unknown type of entry");
 }
 
-// Makes room for something that is not a folder: only an empty folder may go.
+// Removes an empty folder that is in the way of a file or symlink. kInvalid if it is not empty.
 Status ClearFolder(int folder, const std::string& name) {
   struct stat info;
   if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(info.st_mode)) {
@@ -113,14 +113,14 @@ Status WriteFolder(const Entry& entry, int folder, const std::string& name) {
   if ((!there || !S_ISDIR(info.st_mode)) && ::mkdirat(folder, name.c_str(), 0700) != 0) {
     return FromErrno("make folder", errno);
   }
-  // Never less than what it takes to put its files in.
+  // Always with enough rights to put files into it.
   if (::fchmodat(folder, name.c_str(), entry.mode | 0700, 0) != 0) {
     return FromErrno("set mode", errno);
   }
   return {};
 }
 
-// Makes the new file or symlink under a name of its own and moves it over what is there.
+// Makes the new file or symlink under a temporary name and moves it over what exists.
 Status Replace(const ObjectStore& store, const Entry& entry, int folder, const std::string& name) {
   const std::string temp = ".tenon-tmp-" + RandomHex(8);
   auto make = [&]() -> Status {
@@ -134,7 +134,7 @@ Status Replace(const ObjectStore& store, const Entry& entry, int folder, const s
     if (!fd.valid()) return FromErrno("make file", errno);
     TENON_TRY_VOID(store.CopyTo(entry.hash, fd.get()));
     if (::fchmod(fd.get(), entry.mode) != 0) return FromErrno("set mode", errno);
-    // Before an old file goes, the new one is safe.
+    // The new file must be on disk before an old one goes.
     struct stat info;
     const bool replaces = ::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
     if (replaces && DurableFsync(fd.get()) != 0) return FromErrno("fsync", errno);

@@ -27,12 +27,12 @@ constexpr size_t kSlot = 16;
 constexpr size_t kEntry = 8 * 4 + 4 + 1 + 1 + 32;
 constexpr uint8_t kHasKept = 0x80;
 constexpr size_t kLimit = size_t{4} << 30;
-// The coarsest time stamps in use (FAT) have two seconds.
+// The coarsest time stamps in use (FAT) have a resolution of two seconds.
 constexpr int64_t kSlackNs = 2'000'000'000;
 
 bool IsPlausibleKind(uint8_t kind) { return kind >= 1 && kind <= 4; }
 
-// The path of the folder record at `at`; nothing if that cannot be one.
+// The folder record at `at`; empty if there can't be one.
 std::optional<std::string_view> RecordAt(std::string_view bytes, size_t at) {
   if (at < kHeader || at > bytes.size() || bytes.size() - at < 8) return std::nullopt;
   const uint32_t size = Load32(bytes.data() + at);
@@ -40,8 +40,8 @@ std::optional<std::string_view> RecordAt(std::string_view bytes, size_t at) {
   return bytes.substr(at, size);
 }
 
-// Looks at the beginning and the end: what is none may be far larger than any cache is, and would
-// be in memory before its checksum is wrong.
+// Checks the beginning and the end of the file. A file that is no cache may be far larger than any
+// cache, and would be read into memory before its checksum turns out wrong.
 bool MayBeCache(const std::string& path) {
   const auto fd = OpenRegular(path, O_RDONLY);
   struct stat info;

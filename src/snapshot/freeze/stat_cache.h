@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of a project hashed to when they were last looked at, docs/formats/snapshot.md
-// § 3.
+// The hashes that the files of a project had when they were last frozen (docs/formats/snapshot.md §
+// 3).
 #ifndef TENON_SNAPSHOT_FREEZE_STAT_CACHE_H_
 #define TENON_SNAPSHOT_FREEZE_STAT_CACHE_H_
 
@@ -17,13 +17,13 @@
 
 namespace tenon::snapshot {
 
-// What of a stat tells whether a file is still the same.
+// The parts of a stat that tell whether a file is unchanged.
 struct FileStat {
   uint64_t ino = 0;
   uint64_t size = 0;
   int64_t mtime_ns = 0;
   int64_t ctime_ns = 0;
-  uint32_t mode = 0;  // with the type
+  uint32_t mode = 0;  // including the type bits
 
   static FileStat From(const struct stat& info);
   bool operator==(const FileStat&) const = default;
@@ -36,20 +36,20 @@ struct CachedEntry {
   CachedKind kind = CachedKind::kFile;
   FileStat stat;  // files and symlinks; of a folder only the mode
   Hash hash;      // kStaysHere: zeros
-  Hash kept;      // of the copy kept here; equal to `hash` where there is no difference
+  Hash kept;      // of the copy that the client keeps; equal to `hash` where there is no difference
 };
 
-// One folder in a loaded cache. Views into it; valid as long as the cache.
+// One folder of a loaded cache. Points into the cache, which must outlive it.
 class CachedFolder {
  public:
   const std::vector<Hash>& nodes() const { return nodes_; }
-  const std::vector<Hash>& kept_nodes() const { return kept_nodes_; }  // empty: the same
+  const std::vector<Hash>& kept_nodes() const { return kept_nodes_; }  // empty: equal to nodes()
   uint32_t count() const { return count_; }
-  // The whole record, to be copied into the next cache if nothing has changed.
+  // The whole record, for copying into the next cache if nothing has changed.
   std::string_view record() const { return record_; }
 
-  // Entries in the order in which they were added. `at` starts at 0 and is moved on; false at the
-  // end (or where the record is damaged, which looks like files that are not known).
+  // Reads the entry at `at`, which starts at 0, and advances `at`. Entries come in the order they
+  // were added. False at the end, and at a damaged entry: its files then count as unknown.
   bool Next(size_t* at, CachedEntry* entry) const;
 
  private:
@@ -60,26 +60,27 @@ class CachedFolder {
   uint32_t count_ = 0;
 };
 
-// A cache as loaded from its file. Immutable; any number of threads may ask.
+// A cache loaded from its file. Immutable after SetNow(); any number of threads may use it.
 class StatCache {
  public:
-  // A missing, damaged or foreign file yields an empty cache.
+  // A missing, damaged or foreign file gives an empty cache.
   static StatCache Load(const std::string& path);
   static StatCache FromBytes(std::string bytes);
 
-  // Says what time it is for the file system, before anything is looked at. See Believes().
+  // Sets the file system's present time. Call it before any file is looked at. See Believes().
   void SetNow(int64_t now_ns) { now_ns_ = now_ns; }
 
   std::optional<CachedFolder> Find(std::string_view path) const;
-  // Whether a stat equal to the recorded one proves that the contents are the same: its times are
-  // old enough, both against when the cache was taken and, if the clock was set back, against now.
+  // Whether a stat equal to the recorded one proves that the contents are unchanged. It does if the
+  // recorded times are more than 2 s older than the cache and, in case the clock was set back, than
+  // now.
   bool Believes(const FileStat& recorded) const;
-  // The clock was set back since: the cache should be written anew.
+  // The clock was set back since the cache was taken: the cache should be written again.
   bool FromTheFuture() const { return taken_ns_ > now_ns_; }
 
   bool empty() const { return slots_ == 0; }
   int64_t taken_ns() const { return taken_ns_; }
-  // The packs of the store in which all objects it knows of lie, but the large ones.
+  // The packs of the store that hold all small objects the cache knows of.
   const std::vector<std::string>& packs() const { return packs_; }
 
  private:
@@ -91,7 +92,7 @@ class StatCache {
   std::vector<std::string> packs_;
 };
 
-// Makes the record of one folder.
+// Builds the record of one folder.
 class CachedFolderBuilder {
  public:
   CachedFolderBuilder(std::string_view path, const std::vector<Hash>& nodes,
@@ -105,7 +106,7 @@ class CachedFolderBuilder {
   uint32_t count_ = 0;
 };
 
-// Makes a cache file from records. `taken_ns`: the file system's time before anything was looked
+// Builds a cache file from records. `taken_ns` is the file system's time before any file was looked
 // at.
 class StatCacheBuilder {
  public:
@@ -115,11 +116,10 @@ class StatCacheBuilder {
 
  private:
   std::string bytes_;
-  std::vector<std::pair<uint32_t, uint64_t>> folders_;  // CRC of the path, where
+  std::vector<std::pair<uint32_t, uint64_t>> folders_;  // CRC of the path, position in bytes_
 };
 
-// The file system's present time in nanoseconds where `path` shall lie, by touching a file beside
-// it.
+// The file system's present time in nanoseconds. Finds it by touching a file beside `path`.
 Result<int64_t> FileSystemNow(const std::string& path);
 
 }  // namespace tenon::snapshot

@@ -72,7 +72,7 @@ TEST(StatCache, TellsWhatItWasTold) {
   EXPECT_FALSE(found->Next(&at, &none));
 }
 
-// A file written, frozen and written again within the same tick of a coarse clock has the same
+// A file that is written, frozen and written again within one tick of a coarse clock keeps its
 // stat.
 TEST(StatCache, EditInTheSameSecondIsNotTrusted) {
   const StatCache cache = TakenAt(kNow, kNow + 100 * kSecond);
@@ -89,8 +89,8 @@ TEST(StatCache, MtimeSetBackByHandIsNotEnough) {
 }
 
 TEST(StatCache, ClockSetBackMakesYoungEntriesUntrusted) {
-  // Taken when the clock was an hour ahead; now it is right, and files get times again that the
-  // cache may have seen.
+  // The cache was taken when the clock was an hour ahead. Now the clock is right, and new files get
+  // times that the cache may have recorded.
   const StatCache cache = TakenAt(kNow + 3600 * kSecond, kNow);
   EXPECT_TRUE(cache.FromTheFuture());
   EXPECT_FALSE(cache.Believes(StatAt(kNow + 1800 * kSecond, kNow + 1800 * kSecond)));

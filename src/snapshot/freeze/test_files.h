@@ -19,7 +19,7 @@
 
 namespace tenon::snapshot {
 
-// Writes a file, making the folders above it; the old one of that name is overwritten in place.
+// Writes a file and makes the folders above it. An existing file is overwritten in place.
 inline void WriteTestFile(const std::string& path, std::string_view bytes, mode_t mode = 0644) {
   TENON_CHECK(MakeDirs(DirName(path)).ok());
   auto fd = OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -27,7 +27,7 @@ inline void WriteTestFile(const std::string& path, std::string_view bytes, mode_
   TENON_CHECK(::fchmod(fd->get(), mode) == 0);
 }
 
-// Bytes that no compressor makes smaller; the same for the same seed.
+// Bytes that do not compress; the same for the same seed.
 inline std::string RandomBytes(size_t size, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::string bytes(size, '\0');
@@ -35,7 +35,7 @@ inline std::string RandomBytes(size_t size, uint64_t seed) {
   return bytes;
 }
 
-// What lies in a folder: path → type, mode and contents, in words that tests can compare.
+// Describes the contents of a folder for comparison: path → type, mode and contents.
 inline void DescribeInto(const std::string& folder, const std::string& path,
                          std::map<std::string, std::string>* out) {
   auto names = ListDir(JoinPath(folder, path));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing a tree into a fresh folder. Every name was checked when its node was decoded, a folder
-// has each name once, and the folder is ours alone: so nothing can lead out of it. Files are made
-// relative to the descriptor of their folder; only absurdly deep folders are reached by path.
+// Writes a tree into a new folder. Nothing can lead out of the folder: every name was checked when
+// its node was decoded, a folder has each name only once, and nobody else uses the folder. Files
+// are made relative to the descriptor of their folder; only extremely deep folders are reached by
+// path.
 #include "snapshot/freeze/unpack.h"
 
 #include <fcntl.h>
@@ -34,8 +35,7 @@ struct Folder {
   uint32_t mode = 0;
   UniqueFd fd;
   std::unique_ptr<FolderReader> reader;
-  std::atomic<size_t> pending{
-      1};  // batches and folders below that are not done, and listing itself
+  std::atomic<size_t> pending{1};  // unfinished batches, folders below, and the listing
 };
 
 class Unpacker {
@@ -53,7 +53,7 @@ class Unpacker {
   Status DoItems(const std::shared_ptr<Folder>& folder, size_t begin, size_t end);
   Status MakeFile(int folder, const NodeItem& item);
   Status Done(std::shared_ptr<Folder> folder);
-  // The descriptor to make things in a folder with, and the name to make them under.
+  // The descriptor and the name for making an entry in a folder.
   std::pair<int, std::string> Place(const Folder& folder, std::string_view name) const;
   Error Failed(const Folder& folder, std::string_view name, Error error) const;
 
@@ -61,7 +61,7 @@ class Unpacker {
   const std::string root_;
   WorkPool pool_;
   UniqueFd root_fd_;
-  uint32_t cleared_ = 0;  // mode bits that do not survive making a file here
+  uint32_t cleared_ = 0;  // mode bits that the umask removes here
   std::atomic<uint64_t> files_{0}, bytes_{0}, reflinked_{0};
   std::atomic<uint64_t> entries_{0};
   Hash tree_;
@@ -77,7 +77,7 @@ std::pair<int, std::string> Unpacker::Place(const Folder& folder, std::string_vi
   return {root_fd_.get(), folder.path + "/" + std::string(name)};
 }
 
-// What the umask (or a default ACL) takes away is the same for all we make, so it is found out
+// What the umask (or a default ACL) removes is the same for all new files, so it is determined
 // once.
 Status Unpacker::FindUmask() {
   const std::string probe = ".tenon-probe-" + RandomHex(8);
@@ -194,7 +194,7 @@ Status Unpacker::MakeFile(int folder, const NodeItem& item) {
                       "object " + item.hash.Hex() + " has another size than the tree says");
   }
   if (cloned) ++reflinked_;
-  // A network file system reports a full disk as late as here.
+  // A network file system may report a full disk only here.
   if (::close(fd.Release()) != 0 && errno != EINTR) return FromErrno("close", errno);
   return {};
 }

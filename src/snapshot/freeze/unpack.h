@@ -32,39 +32,41 @@ struct Unpacked {
   uint64_t reflinked = 0;  // files
 };
 
-// A tree is made of nodes that may be named often, so a few kilobytes can stand for any number of
-// entries. No tree with more than this is written or walked to its end: kCorrupt, before much is
-// done.
+// Trees may refer to the same node many times, so a few kilobytes can describe any number of
+// entries. Unpack() and Walk() fail early with kCorrupt on a tree with more entries than this.
 inline constexpr uint64_t kMaxEntries = 10'000'000;
-// And no more than this may have to be written by Compare()'s caller.
+// Compare() fails with kInvalid on more differences than this, so that its caller never has to
+// write more.
 inline constexpr uint64_t kMaxDifferences = 1'000'000;
 
-// Writes the tree into `folder`, which must be empty or absent. Names that would leave the folder
-// ("..", "/", through a symlink) are kCorrupt. Never hard links into the store.
+// Writes the tree into `folder`, which must be empty or absent (else kInvalid). A name that would
+// leave the folder ("..", "/", through a symlink) is kCorrupt. Never makes hard links into the
+// store.
 Result<Unpacked> Unpack(const ObjectStore& store, const Hash& root, const std::string& folder,
                         int threads = 0);
 
-// Every entry, folders before what is in them, names in byte order. Stops at the first Error of
-// `visit`. Memory is bounded by the folders on one path, and those by 64 MiB (kCorrupt beyond).
+// Visits every entry: folders before their contents, names in byte order. Stops at the first Error
+// of `visit`. Memory is bounded by the folders on one path; more than 64 MiB of them is kCorrupt.
 Status Walk(const ObjectStore& store, const Hash& root,
             const std::function<Status(const Entry&)>& visit);
 
-// One entry by path; kNotFound.
+// Returns the entry at `path`; kNotFound if there is none.
 Result<Entry> Find(const ObjectStore& store, const Hash& root, std::string_view path);
 
-// Every object the tree needs: nodes, contents.
+// Adds every object that the tree needs to `out`: nodes and contents.
 Status Reachable(const ObjectStore& store, const Hash& root, std::unordered_set<Hash>* out);
 
-// Compares a folder with a tree, for restore: paths in the tree whose present contents differ, and
-// those that are not there. Files the tree does not know are not looked at. kInvalid when there are
-// more than kMaxDifferences.
+// Compares a folder with a tree, for restore. `changed`: entries whose present contents differ.
+// `missing`: entries that do not exist in the folder. Ignores files that are not in the tree.
+// kInvalid: more than kMaxDifferences differences.
 struct Difference {
   std::vector<Entry> changed;
   std::vector<Entry> missing;
 };
 Result<Difference> Compare(const ObjectStore& store, const Hash& root, const std::string& folder);
 
-// Writes one entry of a tree below `folder`, replacing what is there (atomically for files).
+// Writes one entry of a tree below `folder` and replaces what exists (atomically for files).
+// kInvalid: a symlink, a file or a folder that is not empty is in the way.
 Status WriteEntry(const ObjectStore& store, const Entry& entry, const std::string& folder);
 
 }  // namespace tenon::snapshot

@@ -43,7 +43,7 @@ class UnpackTest : public testing::Test {
     item.hash = *store_->Put(bytes);
     return item;
   }
-  // Nodes as an attacker would write them: EncodeFolder does not look at the names.
+  // Nodes as an attacker would write them: EncodeFolder() does not check names.
   Hash Folder(const std::vector<NodeItem>& items) {
     return *EncodeFolder(items, [&](std::string bytes) { return store_->Put(bytes); });
   }
@@ -106,7 +106,7 @@ TEST_F(UnpackTest, LargeFilesAreReflinkedWhereTheFileSystemCan) {
   ASSERT_TRUE(unpacked.ok()) << unpacked.error().message;
   EXPECT_EQ(unpacked->reflinked, can ? 1u : 0u);
   EXPECT_TRUE(*ReadFile(temp_ / "target/large") == bytes);
-  // A script that writes to its copy must not write into the store.
+  // A script that writes to its copy must not change the store.
   WriteTestFile(temp_ / "target/large", "overwritten");
   EXPECT_TRUE(*store_->Read(Sha256Of(bytes)) == bytes);
 }
@@ -134,7 +134,8 @@ TEST_F(UnpackTest, NamesThatLeadOutAreCorruptAndWriteNothing) {
   }
 }
 
-// A symlink and a folder of one name would let the folder's files go through the symlink.
+// If a symlink and a folder had the same name, the folder's files could be written through the
+// symlink.
 TEST_F(UnpackTest, SymlinkAndFolderOfOneNameAreCorrupt) {
   ASSERT_TRUE(MakeDirs(temp_ / "outside").ok());
   const Hash inner = Folder({File("evil", "x")});
@@ -233,7 +234,7 @@ TEST_F(UnpackTest, ReachableIsEnoughToKeepATreeThroughCollect) {
   EXPECT_FALSE(Unpack(*store_, dead, temp_ / "target2").ok());
 }
 
-// A file whose bytes are those of a folder's node must not pass for the folder being reached.
+// A file with the bytes of a folder's node must not count as that folder being visited.
 TEST_F(UnpackTest, ReachableIsNotFooledByAFileThatLooksLikeANode) {
   const Hash inner = Folder({File("x", "content of x")});
   const std::string node = *store_->Read(inner);
@@ -274,7 +275,7 @@ TEST_F(UnpackTest, CompareTellsChangedAndMissingAndNothingElse) {
             (std::vector<std::string>{"edited", "link", "script", "sub2", "to-folder"}));
   EXPECT_EQ(names(difference->missing), (std::vector<std::string>{"gone", "sub2/x"}));
 
-  // In the order of the tree everything can be brought back.
+  // In tree order every entry can be restored.
   ASSERT_TRUE(Walk(*store_, root, [&](const Entry& entry) {
                 return WriteEntry(*store_, entry, temp_ / "project");
               }).ok());

@@ -17,7 +17,7 @@ int ThreadsFor(int asked) {
   return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
 }
 
-// An exception that left a helper's thread would end the program.
+// An exception that leaves a helper's thread would end the program.
 Status RunTask(const std::function<Status()>& task) {
   try {
     return task();
@@ -50,7 +50,7 @@ void WorkPool::Add(std::function<Status()> task, uint64_t weight) {
     try {
       helpers_.emplace_back([this] { Help(); });
     } catch (const std::system_error&) {
-      // No more threads to be had: those that are there do the work.
+      // No more threads available: the existing ones do the work.
     }
   }
   changed_.notify_one();

@@ -14,23 +14,23 @@
 
 namespace tenon::snapshot {
 
-// Tasks that may add tasks, run by the calling thread and a few helpers. The newest task goes
-// first, so a walk goes down before it goes on and keeps few folders open. Helpers are started only
-// when there is enough to do: a small job never pays for a thread.
+// Runs tasks, which may add tasks, on the calling thread and a few helper threads. The newest task
+// runs first, so a walk goes deep before it goes wide and keeps few folders open. Helpers are
+// started only when there is enough work: a small job starts no thread.
 class WorkPool {
  public:
-  // `threads`: the caller's included; 0: as many as cores, at most 8.
+  // `threads` includes the caller; 0: as many as cores, at most 8.
   explicit WorkPool(int threads);
   ~WorkPool();
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;
 
-  // From any thread. `weight`: about how many files it deals with. After an error tasks are
-  // dropped.
+  // May be called from any thread. `weight`: about how many files the task handles. After an error,
+  // added tasks are dropped.
   void Add(std::function<Status()> task, uint64_t weight);
 
-  // Runs everything that was and will be added; the first error. `on_pause` is called on the
-  // calling thread now and then. Once.
+  // Runs all tasks, including those added while it runs. Returns the first error. Calls `on_pause`
+  // every so often on the calling thread. May be called once.
   Status Run(const std::function<void()>& on_pause);
 
  private:

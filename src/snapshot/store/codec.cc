@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kLevel = 1;
 constexpr size_t kSample = 64u << 10;
-// Objects above this are sampled before all of them is compressed for nothing.
+// Of larger objects a sample is compressed first, so that no time is lost on incompressible ones.
 constexpr size_t kTryWhole = 256u << 10;
 constexpr size_t kPiece = 256u << 10;
 
@@ -37,7 +37,7 @@ ZSTD_DCtx* Decompressor() {
 
 bool Pays(size_t compressed, size_t raw) { return compressed + raw / 16 < raw; }
 
-// Compresses into the thread's buffer; the size.
+// Compresses into the buffer and returns the size.
 size_t CompressInto(std::string_view bytes, std::vector<char>* buffer) {
   const size_t bound = ZSTD_compressBound(bytes.size());
   if (buffer->size() < bound) buffer->resize(bound);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zstd as the object store uses it. Contexts belong to the thread, so nothing here is shared.
+// How the object store uses zstd. Each thread has its own contexts, so nothing is shared.
 #ifndef TENON_SNAPSHOT_STORE_CODEC_H_
 #define TENON_SNAPSHOT_STORE_CODEC_H_
 
@@ -14,22 +14,25 @@
 
 namespace tenon::snapshot {
 
-// Compresses `bytes` into a buffer of the thread, valid until its next call. Empty when that saves
-// less than a sixteenth: then the bytes are better stored as they are.
+// Compresses `bytes` into a buffer of the calling thread, which is valid until the thread's next
+// call. Returns an empty view if that saves less than a sixteenth: then store the bytes as they
+// are.
 std::string_view CompressIfItPays(std::string_view bytes);
 
-// Whether three samples of the open file (size known) promise to save a sixteenth.
+// Whether three samples of the open file of `size` bytes suggest that compressing saves a
+// sixteenth.
 Result<bool> SamplesPay(int fd, uint64_t size);
 
-// Decompresses one frame that must yield exactly out.size() bytes; kCorrupt otherwise.
+// Decompresses one frame. kCorrupt: it is damaged or does not yield exactly out.size() bytes.
 Status DecompressExactly(std::string_view frame, std::span<char> out);
 
 using Sink = std::function<Status(std::string_view)>;
 
-// One zstd frame from pieces; the compressed bytes go to `sink` as they come.
+// Makes one zstd frame from pieces and hands the compressed bytes to `sink` as they come.
 class StreamCompressor {
  public:
-  // `size`: of the whole, written into the frame; Finish() fails if it was another.
+  // `size` is the total, which is written into the frame. Finish() fails if another number was
+  // added.
   StreamCompressor(uint64_t size, Sink sink);
   ~StreamCompressor();
   Status Add(std::string_view bytes);
@@ -41,7 +44,7 @@ class StreamCompressor {
   std::unique_ptr<State> state_;
 };
 
-// The other way round, from an open file that holds one frame. Never whole in memory.
+// Decompresses an open file that holds one frame. Never has the whole in memory.
 Status DecompressFile(int fd, const Sink& sink);
 
 }  // namespace tenon::snapshot

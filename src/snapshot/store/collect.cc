@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removing and joining. What keeps this safe beside others without their waiting:
-//   * readers hold packs open, and list again when one is gone;
-//   * a writer that relies on an old object touches its file under the shared lock (Keep), and we
-//   look
-//     at the time again and unlink under the exclusive one, so it is either kept or seen to be
-//     gone;
-//   * a pack that replaces others is there before they go.
+// Removing objects and joining packs. This is safe beside other processes, and they do not have to
+// wait, because:
+//   * readers keep packs open, and list the packs again if one is gone;
+//   * a writer that relies on an old object touches its file under the shared lock (Keep). The
+//     collector checks the file's time again under the exclusive lock before it unlinks the file.
+//     So the file is either kept, or the writer finds that it is gone;
+//   * a new pack is in place before the packs it replaces are removed.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,8 +23,8 @@ namespace {
 
 constexpr size_t kJoinAtLeast = 32;
 
-// The smallest packs, taken while each is not larger than all before it together: every byte is
-// then copied a number of times that grows with the logarithm of the store only.
+// Takes the smallest packs, as long as each is not larger than all before it together. So each byte
+// is copied a number of times that grows only with the logarithm of the store's size.
 std::vector<std::shared_ptr<Pack>> ChooseToJoin(std::vector<std::shared_ptr<Pack>> packs) {
   std::sort(packs.begin(), packs.end(),
             [](const auto& a, const auto& b) { return a->size() < b->size(); });
@@ -50,7 +50,7 @@ class Collector {
 
  private:
   Status CollectLargeFolder(const std::string& two);
-  // Unlinks the pack unless somebody began to rely on it. True: it is gone.
+  // Unlinks the file unless it was touched after `seen_ns`. Returns whether it was removed.
   Result<bool> RemoveUnlessUsed(const std::string& path, int64_t seen_ns);
 
   const StoreFiles& files_;
@@ -70,10 +70,10 @@ Result<bool> Collector::RemoveUnlessUsed(const std::string& path, int64_t seen_n
 
 Status Collector::CollectPack(const Pack& pack) {
   auto modified = ModifiedNs(pack.path());
-  if (!modified.ok()) return {};  // gone meanwhile
+  if (!modified.ok()) return {};  // removed meanwhile
   if (*modified > horizon_ns_) return {};
   auto entries = pack.Entries();
-  if (!entries.ok()) return {};  // damaged: readers say so, and what can be read stays
+  if (!entries.ok()) return {};  // damaged: readers report it; its readable objects stay
   std::vector<PackEntry> kept;
   uint64_t dead_bytes = 0, all_bytes = 0, dead = 0;
   for (const PackEntry& entry : *entries) {
@@ -91,7 +91,7 @@ Status Collector::CollectPack(const Pack& pack) {
   if (!kept.empty()) {
     TENON_TRY(NewPack rewritten, BeginPack(folder_));
     const Status copied = CopyEntries(pack, kept, CountBlocks(*entries), rewritten.writer.get());
-    // Something live in it is damaged: the rest of the store is tidied up all the same.
+    // A damaged object must not keep the rest of the store from being collected.
     if (!copied.ok() && copied.error().kind == ErrorKind::kCorrupt) return {};
     TENON_TRY_VOID(copied);
     TENON_TRY(const std::string path, PublishNewPack(files_, std::move(rewritten)));
@@ -152,7 +152,7 @@ Status ObjectStore::Impl::JoinPacks() {
     auto entries = pack->Entries();
     if (!entries.ok()) continue;
     const Status copied = CopyEntries(*pack, *entries, CountBlocks(*entries), joined.writer.get());
-    // A damaged one stays as it is, and keeps no other from being joined.
+    // A damaged pack stays as it is. The others are joined.
     if (!copied.ok() && copied.error().kind == ErrorKind::kCorrupt) continue;
     TENON_TRY_VOID(copied);
     victims.push_back(pack->path());

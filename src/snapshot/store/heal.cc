@@ -36,7 +36,7 @@ class Inspector {
       const std::string below =
           path.empty() ? std::string(item.name) : path + "/" + std::string(item.name);
       if (item.type == EntryType::kFolder) Look(item.hash, below, depth + 1);
-      // Nobody reads the bytes of an empty file.
+      // Empty files are never read from the store.
       if (item.type != EntryType::kFile || item.size == 0) continue;
       if (!seen_.insert(item.hash).second) continue;
       const auto ignore = [](std::string_view) { return Status(); };
@@ -60,13 +60,13 @@ class Inspector {
 
 Status Ignore(std::string_view) { return {}; }
 
-// Which objects are not believed to be what they are called.
+// The objects whose bytes may be damaged.
 struct Suspects {
   std::unordered_set<Hash> hashes;
   bool all_small = false;
 };
 
-// What of a pack can be read, as far as its index can. Blocks without a suspect are not looked at.
+// The entries that can be read. Blocks without a suspect are not checked.
 std::vector<PackEntry> Readable(const Pack& pack, const std::vector<PackEntry>& entries,
                                 const Suspects& suspects) {
   std::unordered_set<uint64_t> blocks;
@@ -81,8 +81,8 @@ std::vector<PackEntry> Readable(const Pack& pack, const std::vector<PackEntry>& 
   return readable;
 }
 
-// A pack never changes, so one with a damaged block is written anew without what can't be read;
-// whoever trusted the old one by its name (a stat cache) then asks for each object.
+// Removes damaged objects from a pack. A pack never changes, so a new one is written without them.
+// Whoever trusted the old pack by its name (a stat cache) then checks each object.
 Result<uint64_t> DropFromPack(const StoreFiles& files, const Pack& pack, const Suspects& suspects) {
   const std::vector<PackEntry> entries = pack.SoundEntries();
   const std::vector<PackEntry> kept = Readable(pack, entries, suspects);
@@ -97,7 +97,7 @@ Result<uint64_t> DropFromPack(const StoreFiles& files, const Pack& pack, const S
   }
   TENON_TRY(const StoreFiles::Lock lock, files.LockExclusive());
   if (!path.empty()) {
-    // Whoever relies on the old one has touched it.
+    // The new pack gets the old one's time: whoever relies on the old pack has touched it.
     TENON_TRY(const int64_t modified, ModifiedNs(pack.path()));
     TENON_TRY_VOID(SetModified(path, modified));
   }
@@ -131,7 +131,7 @@ Result<uint64_t> DropDamagedObjects(const std::string& folder, const std::vector
   for (const std::string& name : names) {
     if (!name.ends_with(".pack")) continue;
     const auto pack = Pack::Open(files.packs() + "/" + name);
-    if (!pack.ok()) continue;  // nobody finds anything in it
+    if (!pack.ok()) continue;  // its objects are not found anyway
     TENON_TRY(const uint64_t from_pack, DropFromPack(files, **pack, all));
     dropped += from_pack;
   }
@@ -147,9 +147,9 @@ Result<std::vector<std::string>> DropDamaged(ObjectStore& store, const std::stri
   Inspector inspector(store);
   inspector.Look(root, "", 0);
   if (inspector.suspects.empty()) return std::move(inspector.paths);
-  // What lies below a lost node is not known: all that it may be is looked at.
+  // The objects below a lost node are unknown, so all small objects are checked.
   TENON_TRY_VOID(DropDamagedObjects(folder, inspector.suspects, inspector.node_lost));
-  TENON_TRY_VOID(store.Measure());  // looks again at what is there
+  TENON_TRY_VOID(store.Measure());  // lists the packs again
   return std::move(inspector.paths);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store whose bytes were damaged (a failing disk, a power cut, somebody's hand) while it still
-// has them by name.
+// Repairs a store that still lists objects whose bytes were damaged (a failing disk, a power cut, a
+// manual change).
 #ifndef TENON_SNAPSHOT_STORE_HEAL_H_
 #define TENON_SNAPSHOT_STORE_HEAL_H_
 
@@ -14,20 +14,19 @@
 
 namespace tenon::snapshot {
 
-// What of a tree cannot be read from the store: paths of files and folders, "." for the root; below
-// a folder that cannot be read nothing is known, so one who has mended that looks again. Empty: the
-// tree is whole. Every object of the tree
-// is read, so this is for after something has gone wrong.
+// Removes the damaged objects of a tree from the store, which lies in `folder`. Whoever has the
+// bytes, the project's folder or another machine, then finds them missing and puts them again.
 //
-// What is damaged is taken out of the store, which lies in `folder`: whoever has the bytes, the
-// project's folder or another machine, then finds them lacking and puts them again.
+// Returns the paths of the files and folders that cannot be read, "." for the root. Empty: the tree
+// is whole. Objects below an unreadable folder are unknown: call this again after that folder is
+// repaired. Reads every object of the tree, so call it only after an error.
 Result<std::vector<std::string>> DropDamaged(ObjectStore& store, const std::string& folder,
                                              const Hash& root);
 
-// Takes out those of the suspects whose bytes are damaged, and whatever else of a damaged block
-// can't be read. Each suspect is read; with `all_small`, every small object of the store. What is
-// whole stays. Returns how many objects went. Safe
-// beside readers and writers; a store that is open looks again at what is there with Measure().
+// Removes those `suspects` whose bytes are damaged, and everything else in their blocks that can't
+// be read. Reads each suspect, and with `all_small` every small object of the store. Undamaged
+// objects stay. Returns the number of objects removed. Safe beside readers and writers. An
+// ObjectStore that is open notices the removal after Measure().
 Result<uint64_t> DropDamagedObjects(const std::string& folder, const std::vector<Hash>& suspects,
                                     bool all_small = false);
 

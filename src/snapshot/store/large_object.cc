@@ -17,7 +17,8 @@
 #include "base/fd.h"
 #include "base/file.h"
 
-// <linux/fs.h> of old systems lacks it; the kernel answers ENOTTY or EOPNOTSUPP where it cannot.
+// <linux/fs.h> of old systems lacks it. The kernel returns ENOTTY or EOPNOTSUPP where it can't
+// clone.
 #ifndef FICLONE
 #define FICLONE _IOW(0x94, 9, int)
 #endif
@@ -28,12 +29,12 @@ namespace {
 constexpr size_t kPiece = 256u << 10;
 constexpr size_t kHole = 4096;
 
-// Yields the next bytes; 0 at the end.
+// Reads the next bytes; returns 0 at the end.
 using Source = std::function<Result<size_t>(std::span<char>)>;
 
 bool Clone(int to, int from) { return ::ioctl(to, FICLONE, from) == 0; }
 
-// Appends to a file and lets the disk begin early.
+// Appends to a file and starts writing to the disk early.
 class Appender {
  public:
   explicit Appender(int fd) : fd_(fd) {}
@@ -55,7 +56,7 @@ class Appender {
   uint64_t begun_ = 0;
 };
 
-// Hashes exactly `size` bytes of `source`, handing them to `sink`.
+// Reads exactly `size` bytes from `source`, hands them to `sink` and returns their hash.
 Result<Hash> Pump(const Source& source, uint64_t size, const Sink& sink) {
   Sha256 sha;
   std::vector<char> piece(kPiece);
@@ -97,7 +98,7 @@ Result<LargeObject> Store(const Source& source, uint64_t size, bool compress, in
 
 Result<LargeObject> StoreFileInto(int source, uint64_t size, const OnBytes& on_bytes, int fd) {
   if (Clone(fd, source)) {
-    // From here on the clone is what counts: it cannot change any more.
+    // From here on only the clone counts. It can't change any more.
     TENON_TRY(const Hash hash,
               Pump(FileSource(fd, on_bytes), size, [](std::string_view) { return Status(); }));
     return LargeObject{hash, false};
@@ -114,7 +115,7 @@ Result<LargeObject> StoreAt(const std::string& path, Into into) {
   return stored;
 }
 
-// Writes to a file at growing offsets and leaves out blocks of zeros.
+// Writes to a file in order and leaves out blocks of zeros.
 class HoleWriter {
  public:
   explicit HoleWriter(int fd) : fd_(fd) {}

@@ -21,7 +21,8 @@ namespace tenon::snapshot {
 namespace {
 
 constexpr size_t kTooManyPacks = 64;
-// A folder changed less than this before it was listed may change again with the same time.
+// If a folder's time is younger than this when it is listed, the folder may change again without
+// getting a newer time.
 constexpr int64_t kCoarsestClockNs = 2'000'000'000;
 
 // "packs/<name>.pack" → name
@@ -249,7 +250,7 @@ bool ObjectStore::Keep(const Hash& hash, uint64_t size) {
     const auto found = impl_->FindInPacks(hash);
     if (!found) break;
     if (impl_->KeepPacked(*found)) return true;
-    // Joined or collected meanwhile: it may be in another pack by now.
+    // The pack was joined or collected meanwhile. The object may be in another pack now.
     if (listed_again || !impl_->ListPacks().ok()) return false;
   }
   return impl_->IsPending(hash);
@@ -276,7 +277,7 @@ std::vector<std::string> ObjectStore::PacksInUse() const {
 }
 
 Error ObjectStore::Impl::FailLocked(Error error) {
-  // A thread that compresses a block still reads it; Flush() drops the writer when it is done.
+  // A thread may still compress a block of the writer. Then Flush() drops the writer after that.
   if (compressing == 0) writer.reset();
   pending_large.clear();
   folder.reset();
@@ -311,17 +312,17 @@ Status ObjectStore::Impl::FailUnlessLocked(Status status) {
   return FailLocked(std::move(status).error().Wrap("write to object store " + files.folder()));
 }
 
-// One object in a block of its own.
+// Puts the object into a block of its own.
 Status ObjectStore::Impl::PutAlone(const Hash& hash, std::string_view bytes) {
   const std::string_view frame = CompressIfItPays(bytes);
   std::lock_guard<std::mutex> lock(write_mutex);
   TENON_TRY_VOID(BeginPackLocked());
-  if (writer->Has(hash)) return {};  // another thread was faster
+  if (writer->Has(hash)) return {};  // another thread added it first
   const std::string_view stored = frame.empty() ? bytes : frame;
   return FailUnlessLocked(writer->AddBlock(hash, stored, static_cast<uint32_t>(bytes.size())));
 }
 
-// An object among others; whoever fills the block compresses it.
+// Adds the object to a block shared with others. The thread that fills a block compresses it.
 Status ObjectStore::Impl::PutAmongOthers(const Hash& hash, std::string_view bytes) {
   std::unique_lock<std::mutex> lock(write_mutex);
   TENON_TRY_VOID(BeginPackLocked());
@@ -329,7 +330,7 @@ Status ObjectStore::Impl::PutAmongOthers(const Hash& hash, std::string_view byte
   const uint64_t group = std::hash<std::thread::id>()(std::this_thread::get_id());
   const auto full = writer->Append(hash, bytes, group);
   if (!full) return {};
-  // Nobody may finish or drop the writer meanwhile.
+  // `compressing` keeps other threads from finishing or dropping the writer meanwhile.
   ++compressing;
   lock.unlock();
   const std::string_view frame = CompressIfItPays(full->bytes);
@@ -402,7 +403,7 @@ Result<Hash> ObjectStore::PutFile(int fd, uint64_t expected_size,
                                   const std::function<void(uint64_t)>& on_bytes) {
   if (expected_size < kLargeObject) {
     thread_local std::string bytes;
-    bytes.resize(expected_size + 1);  // one more, to see that it ends there
+    bytes.resize(expected_size + 1);  // one byte more, to notice a longer file
     ssize_t got;
     do {
       got = ::pread(fd, bytes.data(), bytes.size(), 0);
@@ -421,7 +422,7 @@ Result<Hash> ObjectStore::PutFile(int fd, uint64_t expected_size,
 }
 
 Status ObjectStore::Impl::PublishLarge() {
-  // First all data to disk, then the names: the fsyncs after the first find little left to do.
+  // All data goes to disk before the first rename; the later fsyncs then find little left to do.
   for (const auto& [hash, pending] : pending_large) {
     TENON_TRY(const UniqueFd fd, OpenFile(pending.temp, O_RDONLY));
     if (DurableFsync(fd.get()) != 0) return FromErrno("fsync " + pending.temp, errno);
@@ -438,7 +439,8 @@ Status ObjectStore::Impl::PublishLarge() {
         return FromErrno("make folder " + parent, errno);
       }
     }
-    // Under the lock, so that Collect() does not take it for an old one of the same name.
+    // Under the shared lock, so that Collect() can't take this file for an old one of the same
+    // name.
     TENON_TRY(const StoreFiles::Lock lock, files.LockShared());
     if (::rename(pending.temp.c_str(), path.c_str()) != 0) {
       return FromErrno("rename to " + path, errno);
@@ -500,7 +502,7 @@ Status ObjectStore::Flush() {
     std::shared_lock<std::shared_mutex> packs_lock(impl_->packs_mutex);
     count = impl_->packs.size();
   }
-  // What was to be kept is kept; tidying up may fail and be done by the next one.
+  // The objects are safe. If joining fails, a later Flush() does it.
   if (count > kTooManyPacks) (void)impl_->JoinPacks().ok();
   return {};
 }

@@ -22,7 +22,7 @@
 
 namespace tenon::snapshot {
 
-// Thread-safe throughout. Locks are taken in the order write_mutex, packs_mutex, the store's lock.
+// All members are thread-safe. Lock order: write_mutex, packs_mutex, the store's lock.
 struct ObjectStore::Impl {
   explicit Impl(std::string path) : files(std::move(path)) {}
 
@@ -32,21 +32,21 @@ struct ObjectStore::Impl {
   };
 
   // --- looking up (object_store.cc) ---
-  // Lists packs/ and opens what is new; forgets what is gone. Damaged packs are remembered as such.
+  // Lists packs/, opens new packs and forgets removed ones. Records damaged packs in `damaged`.
   Status ListPacks() const;
-  // ListPacks(), if packs/ may have changed since the last time.
+  // Calls ListPacks() if packs/ may have changed since the last listing.
   Status ListPacksIfChanged() const;
   std::optional<InPack> FindInPacks(const Hash& hash) const;
   std::optional<bool> FindLarge(const Hash& hash) const;  // whether it is compressed
   bool IsPending(const Hash& hash) const;
-  // The object lies in no pack we can read: kNotFound, or kCorrupt if a damaged one may have held
-  // it.
+  // The error for an object that is in no readable pack: kCorrupt if a damaged pack may hold it,
+  // else kNotFound.
   Error Missing(const Hash& hash) const;
   Status ReadPending(const Hash& hash, std::string* out, bool* found) const;
 
-  // --- adding (object_store.cc); write_mutex held where the name says so ---
+  // --- adding (object_store.cc); methods named …Locked need write_mutex ---
   bool KeepPacked(const InPack& found);
-  // A file that is there and can't be the object, because its length is wrong, is removed.
+  // Also removes a file whose length shows that it is not the object.
   bool KeepLarge(const Hash& hash, uint64_t size);
   Status BeginLocked();
   Status BeginPackLocked();
@@ -59,11 +59,11 @@ struct ObjectStore::Impl {
   Status FlushLocked(std::unique_lock<std::mutex>* lock);
   Status PublishLarge();
   Status PublishPack();
-  // Drops everything not flushed; later calls answer `error` until Flush().
+  // Drops everything that is not flushed. Later calls return `error` until Flush().
   Error FailLocked(Error error);
 
   // --- removing (collect.cc) ---
-  // Joins the smallest packs when there are too many. Does nothing while somebody else rewrites.
+  // Joins the smallest packs. Does nothing while another process rewrites packs.
   Status JoinPacks();
 
   const StoreFiles files;
@@ -72,7 +72,7 @@ struct ObjectStore::Impl {
   mutable std::vector<std::shared_ptr<Pack>> packs;    // largest count first
   mutable std::map<std::string, std::string> damaged;  // path → what is wrong
   mutable timespec listed_mtime{};
-  mutable bool listed_racy = true;  // packs/ was so new that it may change without showing it
+  mutable bool listed_racy = true;  // packs/ may have changed since without a newer time
 
   mutable std::mutex write_mutex;  // guards what follows
   std::unique_ptr<WriterFolder> folder;
@@ -83,7 +83,7 @@ struct ObjectStore::Impl {
     bool compressed;
   };
   std::unordered_map<Hash, PendingLarge> pending_large;
-  std::vector<std::string> in_use;  // paths of packs, see PacksInUse()
+  std::vector<std::string> in_use;  // paths of packs; see PacksInUse()
   std::optional<Error> failure;
   size_t compressing = 0;  // threads that are compressing a block of `writer`
   std::condition_variable none_compressing;

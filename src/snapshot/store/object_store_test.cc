@@ -88,7 +88,7 @@ TEST(ObjectStore, GivesBackWhatWasPut) {
   ObjectStore store = OpenStore(temp / "store");
   std::vector<Hash> hashes;
   for (size_t i = 0; i < contents.size(); ++i) {
-    // Both ways in, in turn.
+    // Uses both ways to add an object, in turn.
     hashes.push_back(i % 2 ? *store.Put(contents[i])
                            : PutTestFile(&store, temp / "file", contents[i]));
     EXPECT_EQ(hashes.back(), Sha256Of(contents[i]));
@@ -144,7 +144,7 @@ TEST(ObjectStore, TheSameContentIsStoredOnce) {
 TEST(ObjectStore, LargeObjectsAreCompressedOnlyWhereItPays) {
   TempFolder temp;
   ObjectStore store = OpenStore(temp / "store");
-  auto put = [&](std::string_view bytes) {  // from memory, which no file system can clone from
+  auto put = [&](std::string_view bytes) {  // a memory file, from which no file system can clone
     const UniqueFd fd(::memfd_create("source", MFD_CLOEXEC));
     EXPECT_TRUE(fd.valid() && WriteAll(fd.get(), bytes).ok());
     auto hash = store.PutFile(fd.get(), bytes.size());
@@ -187,7 +187,7 @@ TEST(ObjectStore, PackCutAtAnyLengthIsCorruptAndNamed) {
     EXPECT_EQ(read.error().kind, ErrorKind::kCorrupt) << length;
     EXPECT_NE(read.error().message.find(pack), std::string::npos) << read.error().message;
   }
-  // What is put again is there again.
+  // A lost object can be put again.
   PutAndFlush(folder, "some bytes to lose");
   EXPECT_EQ(*OpenStore(folder).Read(hash), "some bytes to lose");
 }
@@ -205,7 +205,7 @@ TEST(ObjectStore, FlippedByteAnywhereNeverYieldsWrongBytes) {
   }
   const std::string pack = Packs(folder).front(), whole = *ReadFile(pack);
   size_t noticed = 0;
-  // All of the objects, and every third byte of the index.
+  // Damages all bytes of the objects, and every third byte of the index.
   for (size_t at = 0; at < whole.size(); at += at < 400 ? 1 : 3) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x41);
@@ -243,7 +243,7 @@ TEST(ObjectStore, DamagedLargeObjectIsCorruptAfterTheLastPiece) {
   }
 }
 
-// Overwrites a part of a file, in the middle of what it holds.
+// Overwrites bytes in the middle of a file.
 void Damage(const std::string& path) {
   ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
   auto fd = OpenFile(path, O_RDWR);
@@ -316,7 +316,7 @@ TEST(ObjectStoreDamage, OthersInADamagedBlockGoWithItAndTheRestStays) {
   }
 }
 
-// Without a look at its bytes: the length alone tells.
+// The length alone shows this; the bytes are not read.
 TEST(ObjectStoreDamage, AnEmptyFileInPlaceOfALargeObjectIsNotIt) {
   TempFolder temp;
   ObjectStore store = OpenStore(temp / "s");
@@ -403,7 +403,7 @@ TEST(ObjectStore, FullDiskIsUnavailableAndLeavesTheStoreAsItWas) {
   PutAndFlush(folder, "before");
   const pid_t child = ::fork();
   if (child == 0) {
-    // A file-size limit stands for the full disk: the same write fails, with EFBIG.
+    // A file-size limit stands in for a full disk: the same write fails, with EFBIG.
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{100'000, 100'000};
     ::setrlimit(RLIMIT_FSIZE, &limit);
@@ -415,7 +415,7 @@ TEST(ObjectStore, FullDiskIsUnavailableAndLeavesTheStoreAsItWas) {
     }
     const bool told = failed.ok() ? false : !store->Flush().ok();
     const bool clean = ListDir(folder + "/tmp")->empty();
-    // After the failure was told, the store works again.
+    // After it has reported the failure, the store works again.
     const bool again = store->Put("small enough").ok() && store->Flush().ok();
     ::_exit(told && clean && again ? 0 : 1);
   }
@@ -450,7 +450,7 @@ TEST(ObjectStoreCollect, RemovesTheDeadAndKeepsTheLive) {
   EXPECT_GT(removed->bytes_on_disk, 2 * kMiB + 100 * 2000);
   for (size_t i = 0; i < all.size(); ++i) {
     EXPECT_EQ(store.Has(all[i].first), i % 2 == 0) << i;
-    // One who had the store open before goes on reading what is live.
+    // A store that was open before can still read the live objects.
     if (i % 2 == 0) {
       EXPECT_TRUE(*reader.Read(all[i].first) == all[i].second) << i;
     }
@@ -508,7 +508,7 @@ TEST(ObjectStoreCollect, KeepNoticesAPackThatIsGone) {
   Age(folder, 7200);
   ASSERT_EQ(collector.Collect({}, 3'600'000'000)->objects, 1u);
   EXPECT_FALSE(writer.Keep(Sha256Of("dead"), 4));
-  // Put() must not believe what the writer had open.
+  // Put() must not trust the packs that the writer had open.
   ASSERT_TRUE(writer.Put("dead").ok());
   ASSERT_TRUE(writer.Flush().ok());
   EXPECT_EQ(*OpenStore(folder).Read(Sha256Of("dead")), "dead");

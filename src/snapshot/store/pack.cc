@@ -24,7 +24,7 @@ constexpr size_t kEntry = 56;
 constexpr size_t kTables = 256 * 8;
 constexpr size_t kFooter = 24;
 constexpr size_t kBuffer = 1u << 20;
-// No honest writer comes near; keeps a damaged index from asking for gigabytes.
+// Far above what a writer produces. Keeps a damaged index from allocating gigabytes.
 constexpr uint32_t kMaxRaw = 4u << 20;
 
 PackEntry DecodeEntry(const char* p) {
@@ -47,7 +47,7 @@ void AppendEntry(std::string* out, const PackEntry& entry) {
   Append32(out, entry.raw);
 }
 
-// Where in a run of `n` ascending hashes with equal first byte this one should be, judging by the
+// The expected position of a hash among `n` ascending hashes with the same first byte, from its
 // next four bytes: hashes are spread evenly.
 size_t Guess(const char* hash, size_t n) {
   uint32_t next;
@@ -204,7 +204,7 @@ Status Pack::Read(const PackEntry& entry, std::string* out) const {
       return CheckHash(entry, *out);
     }
     if (last.pack != id_ || last.offset != entry.offset || last.bytes.size() != entry.block_raw) {
-      last.pack = 0;  // until it is whole
+      last.pack = 0;  // invalid until it is whole
       stored.resize(entry.stored);
       TENON_TRY_VOID(ReadExactly(fd_.get(), stored, entry.offset));
       last.bytes.resize(entry.block_raw);
@@ -305,7 +305,7 @@ Status PackWriter::Drain() {
   TENON_TRY_VOID(WriteAll(fd_.get(), buffer_));
   written_ += buffer_.size();
   buffer_.clear();
-  // The disk begins early, so that the fsync at the end finds little to do.
+  // The disk starts writing early, so that the fsync at the end finds little to do.
   constexpr uint64_t kWriteback = 8u << 20;
   if (written_ - writeback_from_ >= kWriteback) {
     ::sync_file_range(fd_.get(), static_cast<off64_t>(writeback_from_),

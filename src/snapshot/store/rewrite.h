@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing a pack anew from others: what removing, joining and mending share.
+// Writes new packs from existing ones. Used for removing, joining and repairing.
 #ifndef TENON_SNAPSHOT_STORE_REWRITE_H_
 #define TENON_SNAPSHOT_STORE_REWRITE_H_
 
@@ -21,9 +21,9 @@ namespace tenon::snapshot {
 Result<int64_t> ModifiedNs(const std::string& path);
 Status SetModified(const std::string& path, int64_t ns);
 
-// Copies objects from pack to pack: blocks as they are stored, except those of which not all
-// objects are wanted (`in_block` has how many there are): these are taken out and put together with
-// others.
+// Copies objects from one pack to another. Blocks are copied as they are stored. If only some of a
+// block's objects are wanted, they are read and put into new blocks. `in_block` has the number of
+// objects in each block.
 Status CopyEntries(const Pack& from, std::vector<PackEntry> entries,
                    const std::unordered_map<uint64_t, size_t>& in_block, PackWriter* to);
 // How many objects each block of a pack has.
@@ -35,10 +35,11 @@ struct NewPack {
   std::unique_ptr<PackWriter> writer;
 };
 Result<NewPack> BeginPack(WriterFolder* folder);
-// On disk and in its place; the path.
+// Finishes the pack, makes it durable, moves it into packs/ and returns its path.
 Result<std::string> PublishNewPack(const StoreFiles& files, NewPack pack);
 
-// Removes the file of a large object, unless it is another one by now. True: it is gone.
+// Removes the file of a large object, unless it is not the file of `seen` any more. True: it was
+// removed.
 Result<bool> RemoveLarge(const StoreFiles& files, const std::string& path, const struct stat& seen);
 
 }  // namespace tenon::snapshot

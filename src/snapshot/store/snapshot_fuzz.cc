@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a tree node, a pack or a stat cache; the first byte says which.
+// Any bytes as a tree node, a pack or a stat cache. The first byte chooses.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@
 namespace tenon::snapshot {
 namespace {
 
-// What decodes must encode to a folder again, and be the same bytes where it is one leaf.
+// A node that decodes must encode to a folder again. A single leaf must give the same bytes.
 void FuzzNode(std::string_view bytes) {
   const auto node = DecodeNode(bytes);
   if (!node.ok() || node->level != 0) return;
@@ -37,7 +37,7 @@ void Store32(std::string* bytes, size_t at, uint32_t value) {
   for (size_t i = 0; i < 4; ++i) (*bytes)[at + i] = static_cast<char>(value >> (8 * i));
 }
 
-// Puts the checksums of a pack right, so that what lies behind them is reached.
+// Corrects the checksums of a pack, so that the code behind the checks is reached.
 void RepairPack(std::string* bytes) {
   constexpr size_t kTables = 256 * 8, kFooter = 24, kEntry = 56;
   if (bytes->size() < 8 + kTables + kFooter) return;
@@ -71,8 +71,7 @@ void FuzzPack(std::string bytes) {
   }
 }
 
-// Whoever damages a cache would have to get its CRC right: put it right, so that the rest is
-// reached.
+// Corrects the CRC of a cache, so that the code behind the check is reached.
 void FuzzCache(std::string bytes) {
   if (bytes.size() > 4) {
     Store32(&bytes, bytes.size() - 4, Crc32c(std::string_view(bytes).substr(0, bytes.size() - 4)));

@@ -13,7 +13,7 @@
 namespace tenon::snapshot {
 namespace {
 
-// True when locked, false when somebody else holds it (with LOCK_NB).
+// True: locked. False: another process holds the lock (only with LOCK_NB).
 Result<bool> Flock(int fd, int operation, const std::string& path) {
   while (::flock(fd, operation) != 0) {
     if (errno == EINTR) continue;
@@ -75,8 +75,8 @@ Result<bool> StoreFiles::Touch(const std::string& path) {
 
 Result<std::unique_ptr<WriterFolder>> WriterFolder::Make(const StoreFiles& files) {
   const std::string path = files.tmp() + "/" + RandomHex(16);
-  // Under the store's lock, so that nobody takes it for a dead writer's before its own lock is
-  // held.
+  // The store's lock keeps RemoveDead() from taking the new folder for that of a dead writer before
+  // the folder's own lock is held.
   TENON_TRY(const StoreFiles::Lock guard, files.LockShared());
   if (::mkdir(path.c_str(), 0700) != 0) return FromErrno("make folder " + path, errno);
   auto lock = OpenFile(path + "/lock", O_RDWR | O_CREAT | O_EXCL, 0600);
@@ -84,7 +84,7 @@ Result<std::unique_ptr<WriterFolder>> WriterFolder::Make(const StoreFiles& files
     ::rmdir(path.c_str());
     return std::move(lock).error();
   }
-  // Without locks nobody removes anything, see LockExclusive().
+  // Ignored on file systems without locks: nobody removes anything there, see LockExclusive().
   (void)Flock(lock->get(), LOCK_EX | LOCK_NB, path).ok();
   return std::unique_ptr<WriterFolder>(new WriterFolder(path, std::move(*lock)));
 }

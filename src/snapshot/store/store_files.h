@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where things lie in a store folder, and who may touch them when.
+// The files of a store folder, and the locks that guard them.
 #ifndef TENON_SNAPSHOT_STORE_STORE_FILES_H_
 #define TENON_SNAPSHOT_STORE_STORE_FILES_H_
 
@@ -30,16 +30,18 @@ class StoreFiles {
   std::string NewPackPath() const;
   // "objects/ab/cdef….raw" or ".zst"
   std::string LargePath(const Hash& hash, bool compressed) const;
-  // The hash and kind a file name in objects/<two>/ stands for; nothing for any other name.
+  // The hash in a file name of objects/<two>/, and whether the file is compressed. Empty for other
+  // names.
   static std::optional<std::pair<Hash, bool>> ParseLarge(std::string_view two,
                                                          std::string_view name);
 
   // Makes the folders. May be repeated.
   Status MakeFolders() const;
 
-  // An flock of the store as long as the object lives. Shared: nothing is removed meanwhile, for
-  // microseconds only. One at a time in this process. Where the file system has no locks the shared
-  // one is given anyway and the exclusive one is kUnavailable.
+  // Holds an flock on the store while it lives. Nothing is removed from the store while anybody
+  // holds a shared lock; hold it for microseconds only. One Lock at a time in this process. Where
+  // the file system has no locks, LockShared() succeeds anyway and LockExclusive() fails with
+  // kUnavailable.
   class Lock {
    public:
     Lock(Lock&&) = default;
@@ -55,7 +57,7 @@ class StoreFiles {
   Result<Lock> LockShared() const { return TakeLock(false); }
   Result<Lock> LockExclusive() const { return TakeLock(true); }
 
-  // Sets the modification time of a file to now. False: it is not there (any more).
+  // Sets the modification time of a file to now. False: the file does not exist.
   static Result<bool> Touch(const std::string& path);
 
  private:
@@ -66,8 +68,8 @@ class StoreFiles {
   mutable UniqueFd lock_fd_;
 };
 
-// A folder below tmp/ for the files of one writer, with a lock that says the writer lives. Removed
-// with all that is still in it when the object goes.
+// A folder below tmp/ for the files of one writer. A lock shows that the writer lives. The
+// destructor removes the folder with everything left in it.
 class WriterFolder {
  public:
   static Result<std::unique_ptr<WriterFolder>> Make(const StoreFiles& files);
@@ -75,12 +77,12 @@ class WriterFolder {
   WriterFolder(const WriterFolder&) = delete;
   WriterFolder& operator=(const WriterFolder&) = delete;
 
-  // A name in it that was not given before. Not thread-safe.
+  // A new name in the folder. Not thread-safe.
   std::string NewPath();
-  // The file system's present time in nanoseconds, by touching a file here.
+  // The file system's present time in nanoseconds. Finds it by touching a file in the folder.
   Result<int64_t> Now();
 
-  // Removes the folders of writers that are no more.
+  // Removes the folders of writers that have ended.
   static Status RemoveDead(const StoreFiles& files);
 
  private:

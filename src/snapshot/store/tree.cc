@@ -49,7 +49,7 @@ void AppendItem(std::string* out, const NodeItem& item, int level) {
   out->append(item.hash.raw());
 }
 
-// Reads from the front; any failure sticks and yields zeros and empty views.
+// Reads from the front. After a failure it yields only zeros and empty views.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -69,7 +69,7 @@ class Reader {
     const std::string_view one = Take(1);
     return one.empty() ? 0 : static_cast<uint8_t>(one[0]);
   }
-  // Shortest form only, so that equal folders have equal bytes.
+  // Accepts only the shortest form, so that equal folders have equal bytes.
   uint64_t Varint() {
     uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
@@ -121,14 +121,14 @@ Result<NodeItem> DecodeItem(Reader* reader, int level) {
   return item;
 }
 
-// Cuts one level; the items of the level above are left in *above.
+// Cuts one level into nodes. *above receives the items of the next level.
 Status EncodeLevel(const std::vector<NodeItem>& items, int level,
                    const std::function<Result<Hash>(std::string bytes)>& put,
                    std::vector<NodeItem>* above) {
   size_t start = 0;
   std::string body;
   uint64_t weight = 0;
-  // Above the leaves a node has company, so that no choice of names makes the tree deep.
+  // Above the leaves a node has at least 16 items, so that no choice of names makes the tree deep.
   const size_t least = level == 0 ? 1 : 16;
   for (size_t i = 0; i < items.size() || i == 0; ++i) {
     const bool empty = items.empty();

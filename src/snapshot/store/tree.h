@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of the tree, docs/formats/snapshot.md § 1. Pure: bytes in, values out.
+// The nodes of a tree (docs/formats/snapshot.md § 1). No I/O: bytes in, values out.
 #ifndef TENON_SNAPSHOT_STORE_TREE_H_
 #define TENON_SNAPSHOT_STORE_TREE_H_
 
@@ -20,10 +20,10 @@ inline constexpr size_t kMaxTarget = 4095;
 inline constexpr uint32_t kModeBits = 01777;
 inline constexpr int kMaxLevel = 8;
 inline constexpr int kMaxDepth = 2048;
-// No node is larger: 24,576 of weight plus one item, with room.
+// The largest size of a node: 24,576 of weight plus one item, with room to spare.
 inline constexpr size_t kMaxNode = 1u << 20;
 
-// One line of a folder. The views belong to whoever made it: the decoded bytes, or the freezer.
+// One line of a folder. The views point into the decoded bytes, or into the freezer's memory.
 struct NodeItem {
   std::string_view name;
   EntryType type = EntryType::kFile;
@@ -35,17 +35,17 @@ struct NodeItem {
 
 struct Node {
   int level = 0;
-  std::vector<NodeItem> items;  // views into the bytes that were decoded
+  std::vector<NodeItem> items;  // views into the decoded bytes
 };
 
-// Checks everything the format page says about one node; kCorrupt otherwise. `bytes` must outlive
-// it.
+// Checks everything that the format page says about one node, else kCorrupt. `bytes` must outlive
+// the node.
 Result<Node> DecodeNode(std::string_view bytes);
 
 bool IsValidName(std::string_view name);
 
-// Cuts a folder's items (strictly ascending by name, checked) into nodes and hands each to `put`,
-// lower levels first. Returns the hash of the folder's node, which is handed over last.
+// Cuts a folder's items (checked to be strictly ascending by name) into nodes and passes each to
+// `put`, lower levels first. The folder's own node comes last; returns its hash.
 Result<Hash> EncodeFolder(const std::vector<NodeItem>& items,
                           const std::function<Result<Hash>(std::string bytes)>& put);
 

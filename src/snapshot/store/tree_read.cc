@@ -17,10 +17,10 @@ std::string Child(std::string_view folder, std::string_view name) {
   return path;
 }
 
-// What the folders on one path may take together.
+// Most bytes that the folders on one path may take together.
 constexpr uint64_t kMaxPathBytes = 64u << 20;
 
-// Adds to what is held as long as it lives.
+// Counts bytes as held while it lives.
 class Holding {
  public:
   Holding(uint64_t* held, uint64_t bytes) : held_(held), bytes_(bytes) { *held_ += bytes_; }
@@ -61,7 +61,7 @@ class Walker {
   uint64_t visited_ = 0, held_ = 0;
 };
 
-// Counts the entries of folders, each folder once however often a tree names it.
+// Counts the entries of a tree. Counts each folder only once, however often the tree names it.
 class Counter {
  public:
   explicit Counter(const ObjectStore& store) : store_(store) {}
@@ -111,7 +111,7 @@ Status ReachFolder(const ObjectStore& store, const Hash& folder, int depth, uint
   TENON_TRY(const FolderReader reader, FolderReader::Read(store, folder));
   const Holding holding(held, reader.held());
   TENON_EXPECT_PEER(*held <= kMaxPathBytes, "the folders of a tree are too large to be walked");
-  // A folder in `out` was reached before, unless it is there as the content of a file.
+  // A folder in `out` was visited before, unless the same hash is there as a file's content.
   if (out->contains(folder) && HasAll(reader, *out)) return {};
   for (const NodeItem& item : reader.items()) {
     if (item.type == EntryType::kFile) out->insert(item.hash);
@@ -119,12 +119,12 @@ Status ReachFolder(const ObjectStore& store, const Hash& folder, int depth, uint
       TENON_TRY_VOID(ReachFolder(store, item.hash, depth + 1, held, out));
     }
   }
-  // Last, so that a folder in `out` always has all below it there as well.
+  // Added last, so that a folder in `out` always has everything below it there too.
   out->insert(reader.nodes().begin(), reader.nodes().end());
   return {};
 }
 
-// Finds one name in a folder without reading more nodes than lie on the way.
+// Finds one name in a folder. Reads only the nodes on the way to it.
 Result<NodeItem> FindInFolder(const ObjectStore& store, Hash folder, std::string_view name,
                               LoadedNode* holder) {
   for (int level = -1;;) {

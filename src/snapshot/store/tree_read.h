@@ -13,17 +13,18 @@
 
 namespace tenon::snapshot {
 
-// One folder of a tree with all its nodes, checked: names ascend from the first to the last leaf.
+// One folder of a tree with all its nodes. Its names are checked to ascend from the first leaf to
+// the last.
 class FolderReader {
  public:
-  // Reads the folder's nodes. kCorrupt, kNotFound name the node.
+  // Reads the folder's nodes. kCorrupt and kNotFound name the node.
   static Result<FolderReader> Read(const ObjectStore& store, const Hash& folder);
 
-  // In order of their names; valid as long as the reader.
+  // Ordered by name. Valid as long as the reader.
   const std::vector<NodeItem>& items() const { return items_; }
   // The hashes of all its nodes, the folder's own first.
   const std::vector<Hash>& nodes() const { return nodes_; }
-  // Bytes of memory it takes, about; at most kMaxFolderBytes, else kCorrupt.
+  // About how many bytes of memory it takes. A folder of more than kMaxFolderBytes is kCorrupt.
   uint64_t held() const { return held_; }
 
  private:
@@ -35,13 +36,13 @@ class FolderReader {
   uint64_t held_ = 0;
 };
 
-// Some 300,000 entries.
+// Enough for some 300,000 entries.
 inline constexpr uint64_t kMaxFolderBytes = 48u << 20;
 
-// kCorrupt when the tree has more than kMaxEntries, each counted as often as it would be written.
+// kCorrupt if the tree has more than kMaxEntries, each counted as often as it would be written.
 // Reads every node once.
 Status CheckEntryCount(const ObjectStore& store, const Hash& root);
-// From how many entries on a walk or an unpack asks for it: small trees need not be counted.
+// Walk() and Unpack() call CheckEntryCount() after this many entries: smaller trees need no check.
 inline constexpr uint64_t kCountFrom = 20'000;
 
 // A node as bytes and as decoded; the views in `node` point into `bytes`.
@@ -51,7 +52,7 @@ struct LoadedNode {
 };
 Result<LoadedNode> LoadNode(const ObjectStore& store, const Hash& hash);
 
-// An item as the outside sees it, with `path` in front of its name.
+// The public form of an item with the path `path`.
 Entry ToEntry(const NodeItem& item, std::string path);
 
 }  // namespace tenon::snapshot

@@ -122,7 +122,8 @@ TEST(Tree, OneChangeAmong100000ChangesFewNodes) {
 }
 
 TEST(Tree, NamesChosenToCutEverywhereDoNotMakeItDeep) {
-  // Names that end a node at every item of every level would make a tree as deep as it is wide.
+  // If names could end a node at every item of every level, the tree would be as deep as it is
+  // wide.
   std::vector<Named> files;
   for (int i = 0; files.size() < 3000; ++i)
     files.push_back({"x" + std::to_string(1'000'000 + i), ""});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host may send of objects and trees, through the functions that the client uses: frames
-// with objects in them, and trees whose folders are named often. Memory is limited by the options
-// of the fuzzer (scripts/lib/run_tests.py). Journals: history/host_fuzz.cc.
+// Objects and trees that a host may send, through the functions that the client uses: frames with
+// objects, and trees that name folders many times. The options of the fuzzer limit the memory
+// (scripts/lib/run_tests.py). For journals see history/host_fuzz.cc.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,8 @@ namespace {
 
 constexpr size_t kMostVisited = 2000;
 
-// One store for all inputs of the process: objects are named by their contents.
+// One store for all inputs of the process. Inputs don't disturb each other, because objects are
+// named by their contents.
 struct Near {
   Near()
       : objects(std::move(*ObjectStore::Open(temp / "objects"))),
@@ -53,8 +54,8 @@ void Frames(FuzzInput in) {
   }
 }
 
-// Each folder has up to 15 entries that are those made before it, so that depth and repetition grow
-// as fast as they can.
+// Each folder has up to 15 entries, mostly folders made before it, so that depth and repetition
+// grow as fast as possible.
 void Tree(FuzzInput in) {
   ObjectStore& objects = TheNear().objects;
   const auto content = objects.Put("x");

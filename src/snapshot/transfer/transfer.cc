@@ -24,9 +24,9 @@ constexpr size_t kPiece = 1u << 20;
 constexpr size_t kMaxBody = 64u << 20;
 constexpr size_t kEntryHead = 32 + 4;
 constexpr int kBatchLevel = 3, kPieceLevel = 1;
-// A cut costs at most this much.
+// An interruption loses at most this much.
 constexpr uint64_t kFlushEvery = 64u << 20;
-// Nobody sends so many large objects at the same time.
+// No sender sends so many large objects at the same time.
 constexpr size_t kMaxOpen = 16;
 constexpr int kOpenTries = 100;
 
@@ -82,7 +82,7 @@ Status ObjectSender::SendLarge(const Hash& hash, uint64_t size, uint64_t offset)
   });
   if (!sent_all.ok()) return sent_all;
   if (read != size || offset > size) return wrong_size();
-  // One that is there to the last byte still has to be finished.
+  // If the receiver has all bytes, an empty piece makes it finish the object.
   return !piece.empty() || offset == size ? send() : Status();
 }
 
@@ -112,7 +112,7 @@ struct ObjectReceiver::Piece {
 struct ObjectReceiver::Incoming {
   UniqueFd fd;  // locked
   uint64_t size = 0;
-  Sha256 sha;  // of what is in it
+  Sha256 sha;  // of the bytes in the file
 };
 
 ObjectReceiver::ObjectReceiver(ObjectStore& store, std::string incoming)
@@ -163,7 +163,7 @@ Status ObjectReceiver::Take(const json::Object& head, std::string_view body) {
   const bool batch = op == "objects";
   if (!batch && op != "piece") return Invalid("objects sent here: a frame that has none");
   Piece piece;
-  // How much there may be is known before anything is unpacked.
+  // The size limit is known before anything is decompressed.
   uint64_t most = only_asked_ ? std::min<uint64_t>(kMaxBody, asked_bytes_) : kMaxBody;
   if (!batch) {
     const auto hash = Hash::FromHex(json::GetString(head, "hash"));
@@ -215,7 +215,8 @@ Result<std::unique_ptr<ObjectReceiver::Incoming>> ObjectReceiver::OpenIncoming(
   auto incoming = std::make_unique<Incoming>();
   struct stat held {
   }, named{};
-  // Whoever finished it meanwhile has taken the file away under our hands: then it is another one.
+  // Another process may have finished the object and moved the file away since it was opened. Then
+  // the name belongs to another file, or to none.
   for (int tries = 0;; ++tries) {
     TENON_TRY(incoming->fd, OpenFile(path, O_RDWR | O_CREAT, 0600));
     if (::flock(incoming->fd.get(), LOCK_EX | LOCK_NB) != 0 || tries == kOpenTries) {
@@ -233,7 +234,7 @@ Result<std::unique_ptr<ObjectReceiver::Incoming>> ObjectReceiver::OpenIncoming(
   if (::ftruncate(incoming->fd.get(), static_cast<off_t>(piece.offset)) != 0) {
     return FromErrno("shorten " + path, errno);
   }
-  // Rather than to fill the disk with what can't be finished.
+  // Fails now instead of filling the disk with an object that can't be completed.
   const uint64_t more = piece.total - piece.offset;
   if (const auto free = FreeBytes(incoming_); free.ok() && more > *free) {
     return FromErrno("object " + piece.hash.Hex() + ": " + HumanBytes(more) +
@@ -254,7 +255,7 @@ Status ObjectReceiver::TakePiece(const Piece& piece) {
   auto found = open_.find(piece.hash);
   if (found == open_.end()) {
     if (store_.Keep(piece.hash, piece.total)) {
-      // Somebody else has brought it meanwhile.
+      // Another process has put it into the store meanwhile.
       if (piece.offset + piece.bytes.size() == piece.total) Came(piece.hash);
       return {};
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects on their way from one store to another: what is missing, how they are cut into frames,
-// how the other side takes them. Both ends are the same code; whoever carries the frames (a
-// connection to a host) knows nothing of objects. docs/runner.md has the frames.
+// Copies objects from one store to another: finds what is missing, cuts it into frames and takes
+// the frames. Both ends share this code. The connection that carries the frames knows nothing of
+// objects. docs/runner.md describes the frames.
 //
-// Small objects travel many in one frame, compressed together where that pays; an object of
-// kLargeObject and more travels in pieces, and one that was cut off goes on where it stopped.
+// One frame holds many small objects, compressed together where that pays. An object of
+// kLargeObject bytes or more travels in pieces; after an interruption it goes on where it stopped.
 #ifndef TENON_SNAPSHOT_TRANSFER_TRANSFER_H_
 #define TENON_SNAPSHOT_TRANSFER_TRANSFER_H_
 
@@ -34,37 +34,38 @@ struct Needed {
   bool node = false;
 };
 
-// Visits every object that the tree `root` has and `base` has not, nodes before contents; each
-// once. What both trees share in the same place is not even read, so one changed file among 100,000
-// costs a few nodes; what was moved or renamed is not visited either (a copy of a file may be).
-// `base` may be empty (Hash of zeroes): then everything. A base that cannot be read counts as
-// empty. kNotFound, kCorrupt: `root` itself.
+// Visits every object that the tree `root` has and `base` has not: nodes before contents, each
+// once. Does not read what both trees have at the same place, so one changed file among 100,000
+// costs a few nodes. A moved or renamed folder or file is not visited either; a copy of a file may
+// be. `base` may be empty (a Hash of zeroes) or unreadable: then everything is visited. kNotFound,
+// kCorrupt: `root` cannot be read.
 Status VisitNew(const ObjectStore& store, const Hash& root, const Hash& base,
                 const std::function<Status(const Needed&)>& visit);
 
-// What a store lacks of a tree. Below a node that is not there nothing can be said, so only the
-// node itself is named.
+// The objects of a tree that a store lacks. If a node is missing, only the node is listed: what
+// lies below it is not known.
 struct Lacking {
   std::vector<Hash> objects;
 };
-// `complete`: a folder with one empty file for each tree (by its root's hex) that was once found
-// complete here. A tree found complete is added to it, after a Flush() of the store; `root` and
-// `base`, if they are in there, are taken as complete without looking, and their marks become new.
-// Everything else found is kept (ObjectStore::Keep), so that a Collect() that runs meanwhile leaves
-// it alone. kCorrupt: a node that is there is none.
+// Finds what the store lacks of the tree `root`. Keeps every object it finds (ObjectStore::Keep),
+// so that a concurrent Collect() does not remove it. kCorrupt: a stored node is not valid.
+// `complete` is a folder of marks: one empty file, named by the root's hex, for each tree that was
+// once found complete. A complete tree gets a mark after a Flush() of the store. If `root` or
+// `base` has a mark, the tree counts as complete without being read, and the mark's time is
+// renewed.
 Result<Lacking> FindLacking(ObjectStore& store, const Hash& root, const Hash& base,
                             const std::string& complete);
 
-// For one who is about to Collect(): removes the marks in `complete` that are older than
-// `min_age_us`, but for those of trees in `stay`, and returns the trees of the others, which must
-// stay too. Whoever relies on a tree has made its mark new before, or does not find it any more and
-// looks at every object.
+// For callers about to call Collect(). Removes the marks in `complete` that are older than
+// `min_age_us`, except those of trees in `stay`. Returns the trees whose marks remain; Collect()
+// must keep these too. Whoever relies on a tree has renewed its mark before, or finds no mark and
+// checks every object.
 Result<std::vector<Hash>> ForgetOldTrees(const std::string& complete, int64_t min_age_us,
                                          const std::unordered_set<Hash>& stay);
-// The tree is not what its mark says: looked at again next time.
+// Removes the mark of a tree that is not complete after all. The next FindLacking() reads the tree.
 void ForgetTree(const std::string& complete, const Hash& root);
 
-// Cuts objects into frames and hands each to `put`, in the order they were asked for.
+// Cuts objects into frames and passes each to `put`, in the order of the Send() calls.
 //   {"op": "objects"[, "zstd": true]}  body: (32 bytes hash │ u32 length │ bytes)*
 //   {"op": "piece", "hash": HEX, "offset": N, "total": N[, "zstd": true]}  body: bytes
 class ObjectSender {
@@ -72,10 +73,11 @@ class ObjectSender {
   using Put = std::function<Status(json::Object head, std::string body)>;
   ObjectSender(const ObjectStore& store, Put put);
 
-  // Reads and sends the object from `offset` (other than 0 for large ones only). `size`: as far as
-  // known, 0 = small. kNotFound, kCorrupt: the object; kInvalid: it has another size.
+  // Reads and sends the object, starting at `offset`, which must be 0 for small objects. `size` is
+  // the object's size; 0 if it is small or not known. kNotFound, kCorrupt: the object cannot be
+  // read. kInvalid: it has another size.
   Status Send(const Hash& hash, uint64_t size, uint64_t offset = 0);
-  // What is still held back to fill a frame.
+  // Sends the objects that wait for a full frame.
   Status Flush();
 
   uint64_t raw_bytes() const { return raw_bytes_; }    // of objects
@@ -91,31 +93,32 @@ class ObjectSender {
   uint64_t raw_bytes_ = 0, sent_bytes_ = 0;
 };
 
-// Takes such frames into a store. Pieces of large objects wait in `incoming` (made if needed), one
-// file for each, named by the hash's hex; one process at a time adds to a file (flock), another
-// that brings the same object gets kUnavailable. Bytes that do not have the hash they claim are
-// kCorrupt and are dropped. The store is flushed now and then, so that a cut costs little.
+// Takes the frames of an ObjectSender into a store. Pieces of large objects wait in the folder
+// `incoming` (made if needed), in one file each, named by the hash's hex. Only one process at a
+// time may add to such a file (flock); for others that object is kUnavailable. Bytes that do not
+// have the hash they claim are kCorrupt and are dropped. The store is flushed every so often, so
+// that an interruption costs little.
 class ObjectReceiver {
  public:
   ObjectReceiver(ObjectStore& store, std::string incoming);
   ~ObjectReceiver();
 
-  // After the first of these calls nothing is taken but what was asked for, each object once and
-  // of exactly this size (a node: of at most kMaxNode bytes). For one who does not trust the
-  // sender: before anything is unpacked it is known how much there may be.
+  // After the first Ask() or AskForNode(), only the objects asked for are taken, each once and with
+  // exactly this size (a node: at most kMaxNode bytes). For receivers that do not trust the sender:
+  // they know how many bytes may come before they decompress any.
   void Ask(const Hash& hash, uint64_t size);
   void AskForNode(const Hash& hash);
-  // One that was asked for and has not come; nothing, if all have.
+  // An object that was asked for and has not arrived. Empty: all have arrived.
   std::optional<Hash> StillAsked() const;
 
-  // One frame. Objects that are there already are dropped silently. A body that decompresses to
-  // more than 64 MiB or not at all, a batch cut short, a frame that brings nothing, a piece that
-  // does not follow what is there: kInvalid. An object that was not asked for, or has another size:
-  // kCorrupt. Full disk: kUnavailable, what came before stays.
+  // Takes one frame. Objects that the store already has are ignored. kInvalid: a body that can't be
+  // decompressed or exceeds 64 MiB, a batch cut short, a frame without content, or a piece that
+  // does not follow the bytes received. kCorrupt: an object that was not asked for, or that has
+  // another size. kUnavailable: the disk is full; what arrived before stays.
   Status Take(const json::Object& head, std::string_view body);
-  // Makes everything taken so far visible to others and safe from a power cut.
+  // Makes everything taken so far visible to other processes and durable.
   Status Flush();
-  // How much of a large object is already here.
+  // How many bytes of a large object have arrived.
   uint64_t PartialBytes(const Hash& hash) const;
 
  private:
@@ -123,7 +126,7 @@ class ObjectReceiver {
   struct Piece;
   struct Asked {
     uint64_t size = 0;
-    bool node = false;  // then `size` is the most it may have
+    bool node = false;  // `size` is then a maximum
   };
   Status CheckAsked(const Hash& hash, uint64_t size) const;
   void Came(const Hash& hash);
@@ -140,7 +143,7 @@ class ObjectReceiver {
   uint64_t since_flush_ = 0;
   bool only_asked_ = false;
   std::unordered_map<Hash, Asked> asked_;
-  uint64_t asked_bytes_ = 0;  // that may still come in batches, their heads included
+  uint64_t asked_bytes_ = 0;  // that may still come in batches, with their heads
 };
 
 }  // namespace tenon::snapshot

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as frames for a receiver: the first byte says which kind, the rest is the body, twice.
+// Any bytes as frames for a receiver. The first byte chooses the kind, the rest is the body, sent
+// twice.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

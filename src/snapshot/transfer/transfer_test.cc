@@ -35,7 +35,7 @@ ObjectStore OpenStore(const std::string& folder) {
   return std::move(*store);
 }
 
-// Two machines: files are frozen near and sent to the far store.
+// Two machines: the near store freezes files and sends them to the far store.
 class Transfer : public testing::Test {
  protected:
   Transfer() : near_(OpenStore(temp_ / "near")) {}
@@ -81,7 +81,7 @@ class Transfer : public testing::Test {
     return std::move(*lacking);
   }
 
-  // Sends what is new and returns how many frames that took.
+  // Sends what is new and returns the number of frames.
   size_t SendAll(ObjectStore& far, const Hash& root, const Hash& base) {
     ObjectReceiver receiver(far, temp_ / "incoming");
     const auto frames = Frames(New(root, base));
@@ -153,7 +153,7 @@ TEST_F(Transfer, OneChangeAmongManyCostsAFewNodes) {
   ExpectSameFiles(far, after);
 }
 
-// The nodes that both share are taken away: whoever reads them fails.
+// The nodes that both trees have are removed, so that reading one of them fails.
 TEST_F(Transfer, ReadsNothingThatBothTreesShare) {
   for (int i = 0; i < 3000; ++i) Write("flat/file-" + std::to_string(i), std::to_string(i));
   Write("other/x", "x");
@@ -177,7 +177,7 @@ TEST_F(Transfer, ReadsNothingThatBothTreesShare) {
   });
   EXPECT_TRUE(visited.ok()) << visited.error().message;
   EXPECT_LE(count, 6u);
-  // The same for who looks what lacks, and trusts that the base is complete.
+  // The same for FindLacking() with a base that is marked as complete.
   WriteTestFile((temp_ / "complete") + "/" + before.Hex(), "");
   EXPECT_TRUE(Lacks(poor, after, before).objects.empty());
 }
@@ -224,7 +224,7 @@ TEST_F(Transfer, ABaseThatCannotBeReadCountsAsNone) {
   Write("c", "c");
   const Hash root = FreezeProject();
   EXPECT_EQ(New(root, Sha256Of("no such tree")).size(), New(root, kNone).size());
-  // Marked as complete, but somebody has emptied the store.
+  // The tree is marked as complete, but its objects were removed from the store.
   ObjectStore far = OpenStore(temp_ / "far");
   WriteTestFile((temp_ / "complete") + "/" + root.Hex(), "");
   EXPECT_EQ(Lacks(far, root).objects.size(), 1u);
@@ -254,7 +254,7 @@ TEST_F(Transfer, OnlyWhatIsMissingLacks) {
   ASSERT_TRUE(far.Put("b").ok());
   EXPECT_TRUE(Lacks(far, root).objects.empty());
   EXPECT_TRUE(Exists((temp_ / "complete") + "/" + root.Hex()));
-  // The mark may be relied on: others see the objects.
+  // The objects behind a new mark are visible to other stores.
   EXPECT_TRUE(OpenStore(temp_ / "far").Has(Sha256Of("b")));
 }
 
@@ -352,7 +352,7 @@ TEST_F(Transfer, APieceThatDoesNotFollowIsRefusedAndTheRestStays) {
   EXPECT_EQ(receiver.Take(PieceHead(hash, 2000, total), bytes.substr(2000)).error().kind,
             ErrorKind::kInvalid);
   EXPECT_EQ(receiver.PartialBytes(hash), 1000u);
-  // Beginning anew, or from an earlier place, is allowed after that.
+  // After that, a piece may start anew or at an earlier byte.
   ASSERT_TRUE(receiver.Take(PieceHead(hash, 500, total), bytes.substr(500, 700)).ok());
   EXPECT_EQ(receiver.PartialBytes(hash), 1200u);
   ASSERT_TRUE(receiver.Take(PieceHead(hash, 1200, total), bytes.substr(1200)).ok());
@@ -370,7 +370,7 @@ TEST_F(Transfer, OnlyOneSenderAddsToAnObject) {
   EXPECT_EQ(second.Take(PieceHead(hash, 0, total), bytes).error().kind, ErrorKind::kUnavailable);
   ASSERT_TRUE(first.Take(PieceHead(hash, 1000, total), bytes.substr(1000)).ok());
   ASSERT_TRUE(first.Flush().ok());
-  // It is there now: dropped silently, and what is there is not touched.
+  // The store has the object now: the piece is ignored, and the object is not changed.
   EXPECT_TRUE(second.Take(PieceHead(hash, 0, total), "bytes of another").ok());
   EXPECT_EQ(*OpenStore(temp_ / "far").Read(hash), bytes);
 }
@@ -405,7 +405,7 @@ TEST_F(Transfer, NonsenseIsRefused) {
   EXPECT_EQ(kind(PieceHead(hash, 0, 1u << 21), "x"), ErrorKind::kInvalid);
 }
 
-// One who has asked for certain objects takes no others, whatever they are.
+// A receiver that has asked for certain objects takes no others.
 TEST_F(Transfer, ObjectsThatNobodyAskedForAreRefused) {
   ObjectStore far = OpenStore(temp_ / "far");
   ObjectReceiver receiver(far, temp_ / "incoming");
@@ -423,7 +423,7 @@ TEST_F(Transfer, ObjectsThatNobodyAskedForAreRefused) {
   ASSERT_TRUE(receiver.Take({{"op", "objects"}}, Batch({{Sha256Of("wanted"), "wanted"}})).ok());
   ASSERT_TRUE(receiver.Take(PieceHead(Sha256Of(large), 0, large.size()), large).ok());
   EXPECT_FALSE(receiver.StillAsked().has_value());
-  // Each comes once.
+  // Each object is taken only once.
   EXPECT_FALSE(receiver.Take({{"op", "objects"}}, Batch({{Sha256Of("wanted"), "wanted"}})).ok());
   EXPECT_EQ(*far.Read(Sha256Of(large)), large);
 }
@@ -444,7 +444,7 @@ TEST_F(Transfer, AskedForObjectsHaveTheSizeTheyWereAskedForWith) {
   EXPECT_TRUE(receiver.Take({{"op", "objects"}}, Batch({{Sha256Of("node"), "node"}})).ok());
 }
 
-// A few bytes that unpack to many are told by what was asked for, before they are unpacked.
+// A few bytes that decompress to many are refused before decompressing, by the sizes asked for.
 TEST_F(Transfer, BytesThatUnpackToMoreThanWasAskedForAreRefused) {
   ObjectStore far = OpenStore(temp_ / "far");
   ObjectReceiver receiver(far, temp_ / "incoming");
@@ -519,7 +519,7 @@ TEST_F(Transfer, AnObjectOfAnotherSizeThanAskedForIsAnError) {
   EXPECT_EQ(ObjectSender(near_, put).Send(hash, bytes.size(), bytes.size() + 1).error().kind,
             ErrorKind::kInvalid);
   EXPECT_EQ(ObjectSender(near_, put).Send(Sha256Of("no"), 0).error().kind, ErrorKind::kNotFound);
-  // Not known to be large: sent in pieces all the same.
+  // The size is not given, and the object is sent in pieces all the same.
   EXPECT_EQ(Frames({{hash, 0, false}}).size(), 2u);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one tree has and another has not. Two folders of the same path are compared node by node,
-// from the level at which both have nodes downwards; a node that both have is not read. Folders
-// that have no counterpart by name wait until everything else of the base is known: they may have
+// Finds what one tree has and another has not. Two folders at the same path are compared node by
+// node, downwards from the first level that both have; a node that both have is not read. Folders
+// without a counterpart of the same name wait until the rest of the base is known: they may have
 // been moved.
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ namespace {
 
 using Hashes = std::vector<Hash>;
 
-// Hashes of nodes of one folder, all of one level.
+// Nodes of one folder, all of the same level.
 struct Level {
   Hashes nodes;
   int level = 0;
@@ -32,8 +32,9 @@ struct Level {
 
 class TreeDiff {
  public:
-  // `on_node`: a node the base has not; whether to read it. `on_file`: likewise a content. Both may
-  // be told what the base has elsewhere, and the same object more than once.
+  // `on_node` is called for a node that the base may not have, and returns whether to read it.
+  // `on_file` is called for such a content. Both may be called for objects that the base has
+  // elsewhere, and more than once for the same object.
   TreeDiff(const ObjectStore& store, std::function<bool(const Hash&)> on_node,
            std::function<void(const Hash&, uint64_t)> on_file)
       : store_(store), on_node_(std::move(on_node)), on_file_(std::move(on_file)) {}
@@ -61,8 +62,8 @@ class TreeDiff {
     std::optional<Hash> base;
   };
 
-  // A node of the new tree; nullopt when it is not to be read. Only a folder's own node, which may
-  // be of any level, may be empty.
+  // Loads a node of the new tree; nullopt if `on_node` says not to read it. Only a folder's own
+  // node may be empty and of any level.
   Result<std::optional<LoadedNode>> OpenNew(const Hash& hash, const Hash& folder, int level) {
     if (!on_node_(hash)) return std::optional<LoadedNode>();
     TENON_TRY(LoadedNode loaded, LoadNode(store_, hash));
@@ -110,7 +111,7 @@ class TreeDiff {
     return {};
   }
 
-  // Goes down to the leaves, leaving out what both have.
+  // Replaces the nodes of both sides by their leaves, and drops nodes that both have.
   Status Descend(const Hash& folder, Level* ours, Level* theirs) {
     while (ours->level > 0 || theirs->level > 0) {
       const bool ours_down = ours->level >= theirs->level;
@@ -169,7 +170,7 @@ class TreeDiff {
     }
   }
 
-  // Takes the folders it has a counterpart for out of `base_names`.
+  // Removes the folders that have a counterpart from `base_names`.
   Status ReadLeaf(const Hash& leaf, const Hash& folder, std::map<std::string, Hash>* base_names,
                   std::vector<Below>* below) {
     TENON_TRY(const auto loaded, OpenNew(leaf, folder, 0));
@@ -187,7 +188,7 @@ class TreeDiff {
     return {};
   }
 
-  // Everything of a folder that only the base has. False: it cannot be read.
+  // Records everything below a folder that only the base has. False: it can't be read.
   bool ReachBase(const Hash& folder, int depth) {
     auto reader = FolderReader::Read(store_, folder);
     if (!reader.ok() || depth > kMaxDepth) {
@@ -207,12 +208,12 @@ class TreeDiff {
   const std::function<bool(const Hash&)> on_node_;
   const std::function<void(const Hash&, uint64_t)> on_file_;
   std::unordered_set<Hash> walked_;        // folders of the new tree
-  std::unordered_set<Hash> base_objects_;  // contents and nodes of the base that were come across
-  // Folders that the base has with all that is in them; a content of the same hash is another
-  // thing.
+  std::unordered_set<Hash> base_objects_;  // contents and nodes of the base seen so far
+  // Folders that the base has with everything in them. A content may have the same hash, so these
+  // are kept apart.
   std::unordered_set<Hash> base_folders_;
   Hashes only_base_;
-  std::vector<std::pair<Hash, int>> moved_here_;  // and at which depth
+  std::vector<std::pair<Hash, int>> moved_here_;  // with the depth of each
   bool base_unreadable_ = false;
 };
 
@@ -224,7 +225,7 @@ Result<FileLock> LockMarks(const std::string& complete) {
   return FileLock::Take(JoinPath(complete, ".lock"), /*wait=*/true);
 }
 
-// Whether the tree was found complete once; its mark is new then.
+// Whether the tree was once found complete. Renews the time of its mark.
 bool RenewMark(const ObjectStore& store, const std::string& complete, const Hash& root) {
   const std::string mark = JoinPath(complete, root.Hex());
   if (root == kNoTree || !Exists(mark)) return false;
@@ -240,7 +241,7 @@ bool RenewMark(const ObjectStore& store, const std::string& complete, const Hash
 Status AddMark(const std::string& complete, const Hash& root) {
   TENON_TRY_VOID(MakeDirs(complete, 0700));
   const auto lock = LockMarks(complete);
-  if (!lock.ok()) return {};  // looked at in full every time, then
+  if (!lock.ok()) return {};  // without a mark the tree is checked in full every time
   auto made = OpenFile(JoinPath(complete, root.Hex()), O_WRONLY | O_CREAT, 0600);
   if (!made.ok()) return std::move(made).error();
   (void)::futimens(made->get(), nullptr);
@@ -276,7 +277,7 @@ Result<Lacking> FindLacking(ObjectStore& store, const Hash& root, const Hash& ba
   if (RenewMark(store, complete, root)) return Lacking{};
   std::optional<Hash> known;
   if (RenewMark(store, complete, base)) known = base;
-  (void)store.Has(root);  // what others have added is seen from here on
+  (void)store.Has(root);  // makes objects visible that others have added
   Lacking lacking;
   std::unordered_set<Hash> lacks;
   const auto keep = [&](const Hash& hash, uint64_t size) {
