@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <ctime>
 #include <memory>
 
@@ -24,7 +25,7 @@ struct DirCloser {
   void operator()(DIR* dir) const { ::closedir(dir); }
 };
 
-// A name nobody else uses, in the folder of `path` and no longer than a file name may be.
+// A name that nobody else uses, in the folder of `path`, and no longer than a file name may be.
 std::string TempBeside(const std::string& path) {
   return JoinPath(DirName(path), ".tenon-tmp-" + std::to_string(::getpid()) + "-" + RandomHex(8));
 }
@@ -34,7 +35,7 @@ Status WriteAndClose(UniqueFd fd, std::string_view bytes, Durability durability)
   if (durability != Durability::kProcess && DurableFsync(fd.get()) != 0) {
     return FromErrno("fsync", errno);
   }
-  // A network file system reports a full disk as late as here.
+  // A network file system may report a full disk only at close.
   if (::close(fd.Release()) != 0 && errno != EINTR) return FromErrno("close", errno);
   return {};
 }
@@ -55,7 +56,7 @@ Result<std::string> ReadToEnd(int fd, const std::string& path, size_t limit) {
   };
   bool sized = S_ISREG(info.st_mode) && info.st_size > 0;
   if (sized && static_cast<uint64_t>(info.st_size) > limit) return too_large();
-  // One byte more than expected, so that the end is seen without growing the buffer.
+  // One byte more than expected, so that read(2) can report the end without a larger buffer.
   std::string bytes(sized ? static_cast<size_t>(info.st_size) + 1 : 4096, '\0');
   size_t used = 0;
   for (;;) {
@@ -105,8 +106,8 @@ Result<UniqueFd> OpenFile(const std::string& path, int flags, mode_t mode) {
 
 Result<UniqueFd> OpenRegular(const std::string& path, int flags, mode_t mode) {
   auto opened = OpenFile(path, flags | O_NONBLOCK | O_NOCTTY, mode);
-  // A socket can't be opened, a FIFO without a reader not for writing alone, a symlink not with
-  // O_NOFOLLOW, a folder not for writing: what lies there says more than errno.
+  // These can't be opened: a socket, a FIFO without a reader for writing alone, a symlink with
+  // O_NOFOLLOW, a folder for writing. The kind of file says more than errno.
   struct stat info;
   if (!opened.ok() && ::lstat(path.c_str(), &info) != 0) return opened;
   if (opened.ok() && ::fstat(opened->get(), &info) != 0) return FromErrno("open " + path, errno);
@@ -126,6 +127,12 @@ Result<std::string> ReadFile(const std::string& path, size_t limit) {
 Result<std::string> ReadStream(const std::string& path, size_t limit) {
   TENON_TRY(const UniqueFd fd, OpenFile(path, O_RDONLY));
   return ReadToEnd(fd.get(), path, limit);
+}
+
+Result<std::string> CurrentFolder() {
+  const std::unique_ptr<char, decltype(&::free)> folder(::getcwd(nullptr, 0), &::free);
+  if (!folder) return FromErrno("finding the current folder", errno);
+  return std::string(folder.get());
 }
 
 Result<std::string> ReadLink(const std::string& path) {
@@ -194,13 +201,13 @@ Status WriteFileAtomically(const std::string& path, std::string_view bytes, mode
 
 Status FsyncDir(const std::string& path) {
   TENON_TRY(UniqueFd fd, OpenFile(path, O_RDONLY | O_DIRECTORY));
-  // EINVAL: this file system keeps folders safe by other means and says so.
+  // EINVAL: this file system keeps folders safe by other means.
   if (DurableFsync(fd.get()) != 0 && errno != EINVAL) return FromErrno("fsync " + path, errno);
   return {};
 }
 
 Status MakeDirs(const std::string& path, mode_t mode) {
-  if (path.size() > 1 && path.back() == '/') {  // else the last part would be taken for a parent
+  if (path.size() > 1 && path.back() == '/') {  // DirName() would keep the last part
     return MakeDirs(path.substr(0, path.size() - 1), mode);
   }
   if (::mkdir(path.c_str(), mode) == 0) return {};
@@ -210,12 +217,13 @@ Status MakeDirs(const std::string& path, mode_t mode) {
     if (path.empty() || parent == path || parent == ".") {
       return FromErrno("make folder " + path, failure);
     }
-    // What is above a private folder, and made for it, is nobody else's either.
+    // Parents made for a private folder are private too.
     TENON_TRY_VOID(MakeDirs(parent, (mode & 077) == 0 ? mode : 0777));
     if (::mkdir(path.c_str(), mode) == 0) return {};
     failure = errno;
   }
-  // Also when somebody else made it meanwhile, and where the file system refuses before it looks.
+  // An existing folder is success, also one that somebody else has just made, and where the file
+  // system refuses mkdir(2) before it looks whether the folder exists.
   if (IsDirectory(path)) return {};
   if (failure == EEXIST) return FromErrno("make folder " + path, ENOTDIR);
   return FromErrno("make folder " + path, failure);
@@ -266,10 +274,10 @@ int64_t ModifiedUs(const std::string& path) {
 }
 
 Result<FileLock> FileLock::Take(const std::string& path, bool wait) {
-  // Opened for writing: an exclusive flock on NFS needs it.
+  // Opened for writing, because an exclusive flock on NFS needs that.
   TENON_TRY(UniqueFd fd, OpenFile(path, O_RDWR | O_CREAT, 0600));
-  // IsLockedByOther holds a lock for some microseconds, or until a busy machine lets it go on; that
-  // is not somebody holding it. 1 + 2 + … + 32 ms.
+  // IsLockedByOther() holds a lock for some microseconds, longer when a busy machine suspends it.
+  // That must not count as a held lock, so we try again: for 1 + 2 + … + 32 ms.
   constexpr int kTries = 6;
   LongWait long_wait(path);
   for (int tried = 0;;) {
@@ -278,7 +286,7 @@ Result<FileLock> FileLock::Take(const std::string& path, bool wait) {
     if (errno != EWOULDBLOCK) return FromErrno("lock " + path, errno);
     if (!wait && tried == kTries) return Unavailable("lock " + path + ": somebody else holds it");
     if (wait) TENON_TRY_VOID(long_wait.Look());
-    // One who waits for many others looks often: each of them holds it for a moment only.
+    // Where many wait, each holds the lock for a moment only, so a waiter looks often.
     const timespec pause{
         0, wait ? std::min(500'000L << std::min(tried, 4), 5'000'000L) : 1'000'000L << tried};
     ++tried;
@@ -287,9 +295,9 @@ Result<FileLock> FileLock::Take(const std::string& path, bool wait) {
 }
 
 Result<bool> IsLockedByOther(const std::string& path) {
-  // Whatever lies there: opening a FIFO must not wait for its other end.
+  // The path may be a FIFO; opening it must not wait for its other end.
   TENON_TRY(UniqueFd fd, OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
-  // Shared, so that two who look at the same time do not see each other.
+  // A shared lock, so that two processes that look at the same time do not see each other.
   while (::flock(fd.get(), LOCK_SH | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return true;
     if (errno != EINTR) return FromErrno("look at the lock of " + path, errno);

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/session.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-
 #include "base/file.h"
 #include "cli/parse/options.h"
 #include "cli/print/ask.h"
@@ -35,9 +31,8 @@ Result<std::string> Session::HomePath() const {
     home = JoinPath(user_home, ".tenon");
   }
   if (home.front() != '/') {
-    char buffer[4096];
-    if (!::getcwd(buffer, sizeof buffer)) return FromErrno("finding the current folder", errno);
-    home = JoinPath(buffer, home);
+    TENON_TRY(const std::string current, CurrentFolder());
+    home = JoinPath(current, home);
   }
   engine::KeepHomePrivate(home);
   return home;
@@ -53,14 +48,13 @@ Result<engine::Context*> Session::Context() {
 }
 
 Result<std::optional<Session::Project>> Session::FindProject() {
-  char buffer[4096];
-  if (!::getcwd(buffer, sizeof buffer)) return FromErrno("finding the current folder", errno);
+  TENON_TRY(const std::string current, CurrentFolder());
   const std::optional<std::string> given =
       globals.project.empty() ? std::nullopt : std::optional<std::string>(globals.project);
-  TENON_TRY(const auto found, project::OpenProject(buffer, given));
+  TENON_TRY(const auto found, project::OpenProject(current, given));
   bool is_project = found.has_config || given.has_value();
   if (!is_project) {
-    // A plain folder is a project once something was submitted from it.
+    // A folder without aml_config/ is a project once a run was submitted from it.
     TENON_TRY(engine::Context * context, Context());
     if (auto store = context->History(); store.ok()) {
       TENON_TRY(const int64_t last, (*store)->LastNumber(found.id.value));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the index has every run folder, and how it gets to have them.
+// Keeps the index complete: finds out whether it has every run folder, and adds what is missing.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -21,9 +21,9 @@ namespace {
 using Progress = std::function<void(uint64_t done, uint64_t total)>;
 
 constexpr int64_t kSecondNs = 1'000'000'000;
-// The kernel writes everything out within a minute; a disk under load may take longer.
+// The kernel writes everything to disk within a minute; a disk under load may take longer.
 constexpr int64_t kDirtyNs = 600 * kSecondNs;
-// A submit takes its folder and begins its segment in one go.
+// A submit makes its folder and begins its segment without a pause.
 constexpr int64_t kBeginningNs = 60 * kSecondNs;
 
 int64_t Nanoseconds(const timespec& time) {
@@ -44,12 +44,12 @@ Result<std::vector<std::string>> RunNames(const std::string& runs_folder) {
     return std::move(listed).error();
   }
   std::erase_if(*listed, [](const std::string& name) { return !run::IsValidRunId(name); });
-  // In the order of their ids, which is roughly that of time: neighbours lie together in the index.
+  // Sorted by id, which is roughly by time, so that neighbours are stored together in the index.
   std::ranges::sort(*listed);
   return listed;
 }
 
-// A run's folder, or something else that lies where one should be.
+// A folder, or anything else whose name ends like a run id.
 bool IsRunEntry(const std::string& name, const std::string& path) {
   return IsDirectory(path) || run::TimeInRunId(name) != 0;
 }
@@ -68,8 +68,8 @@ std::vector<std::string> SegmentsIn(const std::string& folder) {
   return paths;
 }
 
-// Of a folder that has no record of a submit: whether somebody is about to write it. If not, it was
-// left by one who died at the very beginning, and is no run.
+// Whether a submit may still write its first record into this folder, which has none. If not, the
+// submit died at the very beginning, and the folder is no run.
 bool MayYetBegin(const std::string& folder) {
   const auto segments = SegmentsIn(folder);
   for (const std::string& path : segments) {
@@ -91,7 +91,8 @@ int64_t NewestSegmentNs(const std::string& folder) {
   return newest;
 }
 
-// What is denied may be one run's file, which is that run's affair, or the index itself.
+// Whether the index itself can't be written. A kDenied may also be about a file of one run, which
+// concerns that run only.
 bool CannotWrite(HistoryStore& store, const Status& status) {
   if (status.ok() || status.error().kind != ErrorKind::kDenied) return false;
   const auto seen = store.LastSeen();
@@ -100,17 +101,18 @@ bool CannotWrite(HistoryStore& store, const Status& status) {
   return !same.ok() && same.error().kind == ErrorKind::kDenied;
 }
 
-// Takes in one run. False: nobody knows yet whether it will be one. kDenied: the index can't be
-// written. All else that can be wrong with a run is its own affair.
+// Ingests one run. False: the folder may yet become a run, or could not be read now. kDenied when
+// the index can't be written. Other errors concern this run only and are not returned.
 Result<bool> TakeIn(HistoryStore& store, const std::string& name, const std::string& folder) {
   const Status status = IngestRunFolder(store, name, folder);
   if (CannotWrite(store, status)) return status.error();
   const auto run = store.Get(name);
-  if (run.ok()) return true;
-  return !(status.ok() && run.error().kind == ErrorKind::kNotFound && MayYetBegin(folder));
+  if (run.ok() || run.error().kind != ErrorKind::kNotFound) return true;
+  if (!status.ok()) return status.error().kind != ErrorKind::kUnavailable;
+  return !MayYetBegin(folder);
 }
 
-// Whether the index says of a run what its segments say, read from their first record.
+// Whether the index has the same run as its segments, read from their first record.
 bool IsAsOnDisk(HistoryStore& store, const std::string& name, const std::string& folder) {
   const auto known = store.Get(name);
   if (!known.ok()) return false;
@@ -129,7 +131,7 @@ Status ForgetGone(HistoryStore& store, const std::vector<std::string>& names,
   return {};
 }
 
-// Returns whether the index now has every folder for good.
+// Returns whether the index now has every folder, with none that may yet become a run.
 Result<bool> CompareNames(HistoryStore& store, const std::string& runs_folder,
                           const Progress& progress) {
   TENON_TRY(const auto names, RunNames(runs_folder));
@@ -150,7 +152,7 @@ Result<bool> CompareNames(HistoryStore& store, const std::string& runs_folder,
   return settled;
 }
 
-// The same, segment by segment.
+// The same, but compares the segments of every run too.
 Result<bool> CompareAll(HistoryStore& store, const std::string& runs_folder,
                         const Progress& progress) {
   TENON_TRY(const auto names, RunNames(runs_folder));
@@ -166,7 +168,7 @@ Result<bool> CompareAll(HistoryStore& store, const std::string& runs_folder,
   for (size_t i = 0; i < names.size(); ++i) {
     const std::string folder = JoinPath(runs_folder, names[i]);
     if (IsRunEntry(names[i], folder)) {
-      // A power cut may leave zeros where records were that had not been waited for.
+      // A power cut may leave zeros in place of records that were not synced.
       if (written[i] >= newest - kDirtyNs && !IsAsOnDisk(store, names[i], folder)) {
         TENON_TRY_VOID(store.Delete(names[i]));
       }
@@ -201,21 +203,22 @@ bool GoesOnWithoutFolder(HistoryStore& store, const std::string& id) {
   const auto alive = [](const ProcessId& process) {
     return process.start_ticks != 0 && CheckProcess(process) == Liveness::kAlive;
   };
-  // A container outlives its runner. Only the engine knows, and whoever cancels the run asks it.
+  // A container outlives its runner. Only the container engine knows whether it still runs; whoever
+  // cancels the run asks it.
   if (run->container && run->runner && run->runner->process.boot_id == BootId()) return true;
   return (run->runner && alive(run->runner->process)) ||
          (run->script && alive(run->script->process));
 }
 
 Status CatchUp(HistoryStore& store, const std::string& runs_folder, const Progress& progress) {
-  // The look comes first: what is made after it is seen by the next one.
+  // Take the stamp first, so that the next call sees folders made after it.
   const Seen now{StampOf(runs_folder), BootStamp()};
   TENON_TRY(const Seen last, store.LastSeen());
   if (last == now) return {};
   TENON_TRY(const bool settled, last.boot == now.boot ? CompareNames(store, runs_folder, progress)
                                                       : CompareAll(store, runs_folder, progress));
   Status marked = store.MarkSeen({settled ? now.runs : 0, now.boot});
-  // An index that has everything and can't be written is as good.
+  // An index that is up to date but can't be written is good enough.
   if (!marked.ok() && marked.error().kind != ErrorKind::kDenied) return marked;
   return {};
 }
@@ -232,7 +235,7 @@ Result<RebuildResult> RebuildHistory(
     const std::string folder = JoinPath(runs_folder, name);
     if (IsRunEntry(name, folder)) {
       Status status = IngestRunFolder(store, name, folder);
-      // A store that can't be written fails for every run alike.
+      // A store that can't be written fails for every run in the same way.
       if (CannotWrite(store, status)) return std::move(status).error();
       if (status.ok()) {
         ++result.runs;
@@ -266,8 +269,8 @@ Result<std::unique_ptr<HistoryStore>> OpenHistory(
   const bool unwritable = !status.ok() && (status.error().kind == ErrorKind::kDenied ||
                                            status.error().kind == ErrorKind::kUnavailable);
   if (unwritable) {
-    // It is behind, and can't be written, for want of rights or of space: what the folders say
-    // counts.
+    // The index is behind and can't be written, for want of rights or of space. So build one in
+    // memory from the run folders.
     store = MakeMemoryStore();
     status = bring_up(*store);
   }

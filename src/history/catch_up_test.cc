@@ -5,8 +5,11 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "history/failing_store.h"
 #include "history/test_journal.h"
 #include "journal/fold.h"
 
@@ -27,7 +30,7 @@ class CatchUpTest : public testing::Test {
     WriteSegment(Folder(number), "host", HostEvents(), kBegin + number + 1000);
     Touch();
   }
-  // The kernel's clock may stand still between two of our changes.
+  // The time of runs/ may not change between two writes of this test, so set it.
   void Touch() {
     const timespec times[2] = {{0, UTIME_OMIT}, {1'700'000'000 + ++touched_, 0}};
     ASSERT_EQ(::utimensat(AT_FDCWD, runs().c_str(), times, 0), 0);
@@ -55,7 +58,7 @@ TEST_F(CatchUpTest, FoldersThatCameOrWentAreNoticedByOneStat) {
 TEST_F(CatchUpTest, NothingIsLookedAtWhereNothingHasChanged) {
   Write(1);
   const auto store = Open();
-  // A folder without a trace in runs/: nobody makes one so.
+  // Makes a folder without changing the stamp of runs/. No program does that.
   WriteSegment(Folder(2), "near-a", NearEvents(IdOf(2), 2), kBegin);
   const timespec times[2] = {{0, UTIME_OMIT}, {1'700'000'000 + touched_, 0}};
   ASSERT_EQ(::utimensat(AT_FDCWD, runs().c_str(), times, 0), 0);
@@ -69,7 +72,7 @@ TEST_F(CatchUpTest, ASubmitThatIsAboutToBeginIsLookedForAgain) {
   Must(MakeDirs(Folder(2)));
   Touch();
   EXPECT_EQ(Count(), 1u);
-  // It writes its record and dies; runs/ has not changed since.
+  // The submit writes its record and dies. runs/ has not changed since.
   WriteSegment(Folder(2), "near-a", NearEvents(IdOf(2), 2), kBegin);
   EXPECT_EQ(Count(), 2u);
 }
@@ -87,6 +90,30 @@ TEST_F(CatchUpTest, ASegmentThatHasAWriterAndNoRecordIsLookedForAgain) {
   }
   WriteSegment(Folder(2), "near-a", NearEvents(IdOf(2), 2), kBegin);
   EXPECT_EQ(Count(), 2u);
+}
+
+// An index that has nothing yet and can't take anything in.
+class BusyStore : public FailingStore {
+ public:
+  Result<journal::RunView> Get(const std::string& id) override { return NotFound(id); }
+  Result<std::vector<std::string>> IdsWithPrefix(const std::string&, std::string_view,
+                                                 size_t) override {
+    return std::vector<std::string>();
+  }
+  Result<Seen> LastSeen() override { return Seen{}; }
+  Status MarkSeen(const Seen& seen, const std::optional<Seen>&) override {
+    marked = seen;
+    return {};
+  }
+  std::optional<Seen> marked;
+};
+
+TEST_F(CatchUpTest, WhatCouldNotBeReadNowIsLookedForAgain) {
+  Write(1);
+  BusyStore store;
+  Must(CatchUp(store, runs()));
+  ASSERT_TRUE(store.marked.has_value());
+  EXPECT_EQ(store.marked->runs, 0);
 }
 
 TEST_F(CatchUpTest, WhatADeadSubmitHasLeftIsNoReasonToLookEachTime) {

@@ -20,7 +20,7 @@
 namespace tenon::history {
 namespace {
 
-// Some of these are in no header of the C library.
+// Some of these are not in any header of the C library.
 constexpr std::array<uint64_t, 20> kNetworkTypes = {
     0x6969,      // NFS
     0x517b,      // SMB
@@ -63,16 +63,17 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// One home, one name, whatever way leads to it.
+// The absolute path with symlinks resolved, so that one home has one name.
 std::string Absolute(const std::string& path) {
   const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), &::free);
   if (real) return real.get();
   if (path.starts_with('/')) return path;
-  std::array<char, PATH_MAX> cwd;
-  return ::getcwd(cwd.data(), cwd.size()) == nullptr ? path : JoinPath(cwd.data(), path);
+  const auto current = CurrentFolder();
+  return current.ok() ? JoinPath(*current, path) : path;
 }
 
-// /var/tmp is everybody's: a folder there is ours only if we own it and nobody else may write it.
+// Everybody may write to /var/tmp. A folder there is ours only if we own it and nobody else may
+// write to it.
 Status CheckOwn(const std::string& folder) {
   struct stat info;
   if (::lstat(folder.c_str(), &info) != 0) return FromErrno("looking at " + folder, errno);

@@ -11,7 +11,8 @@
 namespace tenon::history {
 namespace {
 
-// All that is kept of points. A home that can't be written may have more; those are not shown.
+// Limit on the bytes of points of all runs. Points over the limit are not kept: ReadMetrics() fails
+// with kUnavailable for their run.
 constexpr uint64_t kMaxPointBytes = 64u << 20;
 
 bool Matches(const RunQuery& query, const journal::RunView& view) {
@@ -153,12 +154,16 @@ class MemoryStore : public HistoryStore {
   }
 
   Status Delete(const std::string& run_id) override {
-    runs_.erase(run_id);
+    const auto run = runs_.find(run_id);
+    if (run == runs_.end()) return {};
+    for (const auto& [key, data] : run->second.blocks) point_bytes_ -= CostOf(key, data);
+    runs_.erase(run);
     return {};
   }
 
   Status Clear() override {
     runs_.clear();
+    point_bytes_ = 0;
     complete_ = false;
     seen_ = {};
     return {};
@@ -186,13 +191,16 @@ class MemoryStore : public HistoryStore {
   };
 
   void KeepBlock(Run& run, const std::string& segment, StoredBlock block) {
-    const uint64_t cost = sizeof(BlockKey) + block.series.size() + block.data.size();
+    const BlockKey key{block.series, segment, block.record, block.block};
+    const uint64_t cost = CostOf(key, block.data);
     if (point_bytes_ + cost > kMaxPointBytes) {
       run.points_left_out = true;
       return;
     }
-    point_bytes_ += cost;
-    run.blocks[{block.series, segment, block.record, block.block}] = std::move(block.data);
+    if (run.blocks.emplace(key, std::move(block.data)).second) point_bytes_ += cost;
+  }
+  static uint64_t CostOf(const BlockKey& key, const std::string& data) {
+    return sizeof(BlockKey) + std::get<0>(key).size() + data.size();
   }
 
   static RunQuery Everything(const std::string& project_id) {

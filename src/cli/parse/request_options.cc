@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/parse/options.h"
 #include "cli/print/print.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
 
-#include <cerrno>
 #include <memory>
 
+#include "base/file.h"
 #include "cli/command.h"
 #include "cli/parse/command_line.h"
 #include "cli/parse/completion_tree.h"
@@ -41,8 +40,7 @@ Result<std::vector<std::string>> Runs(Session& session) {
 
 Result<std::vector<std::string>> Names(Session& session, const std::string& kind) {
   if (kind == "run") return Runs(session);
-  char cwd[4096];
-  if (!::getcwd(cwd, sizeof cwd)) return FromErrno("finding the current folder", errno);
+  TENON_TRY(const std::string cwd, CurrentFolder());
   std::optional<std::string> given;
   if (!session.globals.project.empty()) given = session.globals.project;
   TENON_TRY(const project::Project found, project::OpenProject(cwd, given));

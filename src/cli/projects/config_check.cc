@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/parse/options.h"
@@ -39,7 +40,7 @@ std::string Place(const Finding& finding) {
   return place;
 }
 
-// As compilers say it, so that editors can jump there.
+// Prints findings like a compiler, so that editors can jump to them.
 void PrintFindings(const Checked& checked) {
   const bool color = ColorOut();
   for (const Finding& finding : checked.findings) {

@@ -3,18 +3,11 @@
 
 #include <unistd.h>
 
-#include <cerrno>
-
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/print/print.h"
 
 namespace tenon::cli {
-
-Result<std::string> CurrentFolder() {
-  char buffer[4096];
-  if (!::getcwd(buffer, sizeof buffer)) return FromErrno("finding the current folder", errno);
-  return std::string(buffer);
-}
 
 std::optional<std::string> GivenProject(const Session& session) {
   if (session.globals.project.empty()) return std::nullopt;

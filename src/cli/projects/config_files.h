@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands on a project's files have in common.
+// Helpers for the commands that work on a project's files.
 #ifndef TENON_CLI_PROJECTS_CONFIG_FILES_H_
 #define TENON_CLI_PROJECTS_CONFIG_FILES_H_
 
@@ -14,19 +14,17 @@
 
 namespace tenon::cli {
 
-// The current folder, absolute.
-Result<std::string> CurrentFolder();
 std::optional<std::string> GivenProject(const Session& session);  // --project
 
-// The project of the current folder or of --project. A broken project.json does not matter to
-// files.
+// Opens the project of --project or of the current folder. A broken project.json is no error here.
 Result<project::Project> OpenFiles(const Session& session);
 
-// "aml_config/vm.compute:9: nvidiaDocker: not set → true", to standard output; or JSON.
+// Prints each change as "aml_config/vm.compute:9: nvidiaDocker: not set → true" on standard output,
+// or all as JSON.
 void PrintChanges(const Session& session, const std::vector<project::Change>& changes);
 
-// Asks on the terminal. kInvalid where there is none to ask on: `instead` names the option that
-// answers. False for anything but yes.
+// Asks yes or no on the terminal. Any answer but "y" or "yes" is no. kInvalid if standard input is
+// not a terminal; `instead` is the option that answers beforehand.
 Result<bool> AskYes(const std::string& question, const std::string& instead);
 
 }  // namespace tenon::cli

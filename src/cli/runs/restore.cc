@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/run/restore.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <memory>
 
 #include "base/file.h"
@@ -35,19 +32,17 @@ Result<journal::RunView> WhatToRestore(Session& session, engine::Context& contex
     TENON_TRY(const std::string run_id, session.ResolveRun(word));
     return engine::GetRun(context, run_id);
   }
-  journal::RunView
-      snapshot;  // a snapshot of its own, as `snapshot` and an earlier `restore` left it
+  journal::RunView snapshot;  // without a run: made by `snapshot` or an earlier `restore`
   TENON_TRY(snapshot.spec.kept_tree, engine::ResolveTree(context, word));
   return snapshot;
 }
 
-// The folder that was named, else the project's root.
+// The folder that was given, else the project's root.
 Result<std::string> FolderFor(Session& session, const journal::RunView& run,
                               const std::string& given) {
   if (!given.empty()) {
-    char buffer[4096];
-    if (!::getcwd(buffer, sizeof buffer)) return FromErrno("finding the current folder", errno);
-    return JoinPath(buffer, given);
+    TENON_TRY(const std::string current, CurrentFolder());
+    return JoinPath(current, given);
   }
   TENON_TRY(const auto project, session.FindProject());
   if (!project) {

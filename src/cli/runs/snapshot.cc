@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <memory>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/parse/options.h"
@@ -22,13 +21,12 @@ struct Options {
   bool files = false;
 };
 
-// The folder a submit from here would freeze.
+// The folder that `submit` would freeze.
 Result<std::string> FolderToFreeze(const Session& session) {
-  char buffer[4096];
-  if (!::getcwd(buffer, sizeof buffer)) return FromErrno("finding the current folder", errno);
+  TENON_TRY(const std::string current, CurrentFolder());
   std::optional<std::string> given;
   if (!session.globals.project.empty()) given = session.globals.project;
-  TENON_TRY(const project::Project found, project::OpenProject(buffer, given));
+  TENON_TRY(const project::Project found, project::OpenProject(current, given));
   return found.root;
 }
 

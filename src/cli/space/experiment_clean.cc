@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/parse/options.h"
@@ -21,7 +22,7 @@ struct Options {
   bool dry_run = false, yes = false;
 };
 
-// The project and the target that was meant. A target needs no run configuration to be cleaned.
+// The project and the target that the options name. A target alone needs no run configuration.
 Result<project::Resolved> WhichTarget(const Session& session, const Options& options) {
   project::Request request;
   TENON_TRY(request.cwd, CurrentFolder());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `computetarget test`: can the machine be reached, and what does it offer now?
+// `computetarget test`: whether the machine can be reached, and what it offers now.
 #include <memory>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/parse/options.h"
@@ -31,8 +32,8 @@ Result<project::Target> FarTarget(const project::Project& project, const std::st
   return target;
 }
 
-// Only asks when the key was never looked at, or when the caller says something about it: a login
-// with the pinned key tells all the rest.
+// Whether to ask about the host key: only if it was never agreed to, or if an option names or
+// accepts a key. Otherwise the login checks the pinned key.
 bool MustLook(const HostKeyOptions& options, const engine::HostRecord& host) {
   return host.host_key.empty() || options.accept || !options.expected.empty();
 }

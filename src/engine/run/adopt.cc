@@ -12,6 +12,7 @@
 #include "engine/host/attach_host.h"
 #include "engine/host/machine.h"
 #include "engine/run/claim.h"
+#include "engine/run/near_segment.h"
 #include "engine/run/runs.h"
 #include "journal/writer.h"
 #include "run/layout.h"
@@ -22,9 +23,9 @@ namespace tenon::engine {
 namespace {
 
 constexpr size_t kMaxSpec = 32u << 20;
-constexpr int64_t kFirstMs = 1'000'000'000'000;  // 2001: anything smaller is no time in an id
+constexpr int64_t kFirstMs = 1'000'000'000'000;  // 2001: a smaller number in an id is no time
 
-// The time a run's id was made from, so that it stands in listings where it belongs.
+// A clock that shows the time in the run's id, so that listings sort the run where it belongs.
 class TimeOfId : public Clock {
  public:
   TimeOfId(const std::string& run_id, int64_t otherwise_us) : us_(otherwise_us) {
@@ -55,7 +56,7 @@ Result<run::RunSpec> SpecThere(Machine& far, const std::string& run_id) {
   return read;
 }
 
-// The key of a run that is recorded here; "" = none of that id.
+// The key of the run that is recorded in this folder; "" = none is.
 std::string KeyHere(const std::string& folder) {
   const auto run = journal::FoldRunFolder(folder);
   return run.ok() ? run->spec.key : "";
@@ -65,23 +66,22 @@ Status Record(Context& context, const run::RunSpec& spec) {
   const run::RunFolder folder(context.home, spec.id);
   TENON_TRY(const std::string client, context.ClientId());
   TENON_TRY_VOID(EnsureHome(context.home));
-  // One without a record is what an earlier try has left.
+  // A folder without a record is left over from an earlier try.
   if (!IsDirectory(folder.path())) TENON_TRY_VOID(ClaimRunFolder(context, spec.id));
   const TimeOfId clock(spec.id, context.clock->NowUs());
-  TENON_TRY(auto writer, journal::Writer::Open({folder.near_segment(client), spec.key,
-                                                "near-" + client, &clock, /*reserve=*/true}));
+  TENON_TRY(auto writer, OpenNearSegment(folder, spec.key, client, &clock, EndComesHere::kYes));
   TENON_TRY_VOID(writer.Append(run::Submitted{spec, client, context.version}));
   return writer.Sync();
 }
 
-// A run that is recorded here, but not the machine it was sent to: that was detached since.
+// Whether the run is recorded, but the machine it was sent to was detached since.
 bool HasLostItsMachine(const Context& context, Machine& far, const std::string& run_id) {
-  if (far.known().id.empty()) return false;  // one that is not remembered leads nowhere
+  if (far.known().id.empty()) return false;  // only a remembered one can replace it
   const auto host = HostOfRun(context, run_id);
   return host.ok() && !host->empty() && IsDetached(context.home, *host);
 }
 
-// What is recorded of a run stays as it is; the id in it leads to `far` from now on.
+// Makes the machine id in the run's record lead to `far`. The record itself stays as it is.
 Status LeadTo(Context& context, Machine& far, const std::string& run_id) {
   TENON_TRY(const std::string old, HostOfRun(context, run_id));
   HostRecord record = far.known();
@@ -92,7 +92,7 @@ Status LeadTo(Context& context, Machine& far, const std::string& run_id) {
   return RememberHost(context, std::move(record), {password, passphrase});
 }
 
-// The journal, and the true end of a run whose runner is gone.
+// Copies the journal. If the runner is gone, has the true end of the run written.
 Status CopyJournal(Machine& far, const std::string& run_id) {
   const auto feed = far.runs().Feed(run_id, {});
   TENON_TRY(const RunFeed::Heard heard, feed->CatchUp());
@@ -102,8 +102,8 @@ Status CopyJournal(Machine& far, const std::string& run_id) {
   return {};
 }
 
-// Clients keep .compute files and git's own to themselves. A tree that has one was not sent by any:
-// it would have `restore` plant a target, or a hook, that is then obeyed here.
+// Clients never send .compute files or .git. A tree that has one was not made by a client:
+// `restore` would plant a target or a git hook on this machine.
 Status CheckComesFromAClient(const snapshot::ObjectStore& objects, const Hash& root) {
   return snapshot::Walk(objects, root, [](const snapshot::Entry& entry) -> Status {
     const std::string name = ToLower(BaseName(entry.path));
@@ -115,8 +115,8 @@ Status CheckComesFromAClient(const snapshot::ObjectStore& objects, const Hash& r
   });
 }
 
-// The project's files, for `restore`: the tree they are in, "" if they can't be had. A machine that
-// has given them up is no obstacle.
+// Fetches the project's files, for `restore`. Returns the tree that they are in; "" if they can't
+// be fetched. A machine that has removed them is no obstacle.
 std::string FetchFiles(Context& context, Machine& far, const run::RunSpec& spec,
                        Reporter& reporter) {
   if (spec.tree.empty()) return spec.tree;
@@ -155,7 +155,7 @@ Result<Adopted> Adopt(Context& context, Machine& far, const AdoptRequest& reques
   const std::string here = KeyHere(folder);
   if (!here.empty()) {
     if (here != spec.key) return Invalid("another run is called " + spec.id + " here");
-    // Another run of the same machine may have mended that meanwhile.
+    // Adopting another run of the same machine may have restored the machine's record meanwhile.
     const bool lost = HasLostItsMachine(context, far, spec.id);
     if (!lost && !request.listed) return Adopted::kKnown;
     if (lost) TENON_TRY_VOID(LeadTo(context, far, spec.id));
@@ -163,8 +163,9 @@ Result<Adopted> Adopt(Context& context, Machine& far, const AdoptRequest& reques
     return Adopted::kNew;
   }
   spec.host = request.host_id;
-  // What only the submitting client kept: its own copy of the files, and the changes since the
-  // commit. The files come first: what is recorded of them is what is here.
+  // The submitting client alone has its kept tree and the git diff. So kept_tree becomes what could
+  // be fetched here. The files are fetched before the run is recorded, because the record says what
+  // this home has.
   TENON_TRY_VOID(EnsureHome(context.home));
   spec.kept_tree = FetchFiles(context, far, spec, reporter);
   spec.git_diff_object.clear();
@@ -173,7 +174,8 @@ Result<Adopted> Adopt(Context& context, Machine& far, const AdoptRequest& reques
     TENON_TRY(spec.number, TakeRunNumber(context, spec.project_id, spec.number));
   }
   TENON_TRY_VOID(Record(context, spec));
-  // After this the run is known here; what is still missing comes whenever somebody looks at it.
+  // After this the run is known here. If something is still missing, the next look at the run
+  // fetches it.
   TENON_TRY_VOID(CopyJournal(far, spec.id));
   TENON_TRY(history::HistoryStore * store, context.History());
   TENON_TRY_VOID(history::IngestRunFolder(*store, spec.id, folder));

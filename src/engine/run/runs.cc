@@ -15,6 +15,7 @@
 #include "engine/run/ask_machines.h"
 #include "engine/run/claim.h"
 #include "engine/run/follow.h"
+#include "engine/run/near_segment.h"
 #include "engine/run/submit.h"
 #include "history/database.h"
 #include "journal/kept_outputs.h"
@@ -31,14 +32,13 @@ bool IsDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// The near segment of a submit that is over. nullopt: it goes on.
+// Opens the near segment of a submit that is over. Returns nullopt while the submit goes on.
 Result<std::optional<journal::Writer>> TakeOverSubmit(Context& context,
                                                       const run::RunFolder& folder,
                                                       const journal::RunView& run) {
   if (run.client.empty()) return std::optional<journal::Writer>();
-  const std::string segment = "near-" + run.client;
-  auto writer = journal::Writer::Open(
-      {folder.segment(segment), run.spec.key, segment, context.clock, /*reserve=*/true});
+  auto writer =
+      OpenNearSegment(folder, run.spec.key, run.client, context.clock, EndComesHere::kYes);
   if (writer.ok()) return std::optional<journal::Writer>(std::move(*writer));
   if (writer.error().kind == ErrorKind::kUnavailable) return std::optional<journal::Writer>();
   return std::move(writer).error();
@@ -54,17 +54,17 @@ Status SayNeverStarted(journal::Writer& writer) {
   return writer.Sync();
 }
 
-// A submit that was killed before it reached its machine has left a near segment that nobody
-// writes, and the machine has never heard of the run. Says so in the journal, so that the run does
-// not stay NotStarted for ever.
+// A submit that was killed before it reached the machine left a near segment without a writer, and
+// the machine does not know the run. Writes that end into the journal, so that the run does not
+// stay NotStarted forever.
 Status EndAbandonedSubmit(Context& context, const run::RunFolder& folder,
                           const journal::RunView& run, RunFeed& feed) {
   TENON_TRY(auto writer, TakeOverSubmit(context, folder, run));
   if (!writer) return {};
-  // Asked again: when it was asked before, the submit may still have been about to start it.
+  // Asks the machine again: at the first answer the submit may have been about to start the run.
   TENON_TRY(const RunFeed::Heard heard, feed.CatchUp());
   if (heard != RunFeed::Heard::kUnknown) return {};
-  // An empty copy was made to hold the lock.
+  // An empty copy exists only because a lock needed a file.
   struct stat st {};
   if (::stat(folder.host_segment().c_str(), &st) == 0 && st.st_size == 0) {
     TENON_TRY_VOID(RemoveFile(folder.host_segment()));
@@ -72,13 +72,13 @@ Status EndAbandonedSubmit(Context& context, const run::RunFolder& folder,
   return SayNeverStarted(*writer);
 }
 
-// The machine itself has said so of a run that it once had.
+// Whether the machine itself says that it does not know a run that it once had.
 bool IsLost(Machine& machine, const journal::RunView& run, const Error& error) {
   return error.kind == ErrorKind::kNotFound && machine.link().heard && machine.runs().HadRun(run);
 }
 
-// Ends what a run has left on a machine that knows nothing of it any more. An Error: that is not
-// known, or could not be done.
+// Ends what is left of a run on a machine that has lost the run's folder. Fails when it is not
+// known whether something is left, or when it could not be ended.
 Result<run::Proof> EndWhatWasLost(Machine& machine, const journal::RunView& run) {
   run::EndLostRequest request;
   request.run_id = run.spec.id;
@@ -109,7 +109,7 @@ run::End EndOfLost(run::Proof proof) {
   return end;
 }
 
-// What was copied of it ends here.
+// Ends the copied journal of a lost run.
 Status EndLostRun(Context& context, Machine& machine, const journal::RunView& run) {
   TENON_TRY(run::Proof proof, EndWhatWasLost(machine, run));
   const run::RunFolder folder(context.home, run.spec.id);
@@ -121,7 +121,8 @@ Status EndLostRun(Context& context, Machine& machine, const journal::RunView& ru
   return machine.runs().GiveUp(run.spec.id);
 }
 
-// The same without a folder here: with it the journal went, so there is nowhere to record the end.
+// The same for a run without a folder in this home. The journal went with the folder, so the end
+// can't be recorded.
 Result<journal::RunView> EndUnrecorded(Context& context, Machine& here, journal::RunView run) {
   TENON_TRY(run::Proof proof, EndWhatWasLost(here, run));
   run.end = EndOfLost(std::move(proof));
@@ -132,10 +133,10 @@ Result<journal::RunView> EndUnrecorded(Context& context, Machine& here, journal:
   return run;
 }
 
-// The run is over and known here, and its machine has nothing of it any more.
+// For a run that is over, whose machine has nothing of it any more.
 Status SayOutputsAreGone(Context& context, Machine& far, const std::string& run_id,
                          Reporter& reporter) {
-  // Where not even the folder of runs is there, a file system may not be mounted.
+  // If even the folder of runs is missing, its file system may be unmounted.
   const auto runs = far.host().ReadFrom(far.home().runs(), 0, 0);
   if (!runs.ok() && runs.error().kind == ErrorKind::kUnavailable) return runs.error();
   const bool removed = runs.ok() || runs.error().kind != ErrorKind::kNotFound;
@@ -148,8 +149,8 @@ Status SayOutputsAreGone(Context& context, Machine& far, const std::string& run_
   return removed ? MarkFetched(context, run_id) : Status();
 }
 
-// Goes and looks at a run that claims to go on, or whose outputs are not here: takes in its
-// journal, has its end written if nobody writes any more, brings what it has left.
+// Looks at an unfinished run, or at one whose outputs are not here: copies its journal, has its end
+// written if nobody writes any more, and fetches what it has left.
 Status LookAt(Context& context, Machine& machine, const journal::RunView& run, Look look,
               Reporter& reporter) {
   const std::string& id = run.spec.id;
@@ -158,7 +159,7 @@ Status LookAt(Context& context, Machine& machine, const journal::RunView& run, L
     const auto feed = machine.runs().Feed(id, {});
     TENON_TRY(const RunFeed::Heard heard, feed->CatchUp());
     if (heard == RunFeed::Heard::kUnknown && run.handle) {
-      // It may wait for its turn.
+      // The run may be waiting for its turn.
       auto found = machine.launch().Recover(id, *run.handle);
       if (found.ok() && found->recovered) TENON_TRY_VOID(feed->CatchUp());
       if (found.ok()) return {};
@@ -185,21 +186,22 @@ Status LookAt(Context& context, Machine& machine, const journal::RunView& run, L
   return whole ? machine.runs().BringHome(id, reporter) : Status();
 }
 
-// Writes the true end of a run that claims to go on but has no living writer.
+// Looks at the run on its machine; with kHere only if that is this machine.
 Status LookAfter(Context& context, const journal::RunView& run, Look look, Reporter& reporter) {
   if (look == Look::kHere && run.spec.IsElsewhere()) return {};
   TENON_TRY(Machine * machine, context.At(run.spec.host));
   return LookAt(context, *machine, run, look, reporter);
 }
 
-// A run that ended on another machine while nobody watched may still have outputs there.
+// Whether there is nothing to look for. A run that ended on another machine while nobody watched
+// may still have outputs there.
 bool NothingToLookFor(const Context& context, const journal::RunView& run, Look look) {
   if (!run::IsFinal(run.state)) return false;
   return !run.spec.IsElsewhere() || look == Look::kHere || run.end->never_started ||
          OutputsFetched(context, run.spec.id);
 }
 
-// Whether an Error is about what lies in a run's folder.
+// Whether the Error is about the contents of a run's folder.
 bool IsDamage(const Error& error) {
   return error.kind == ErrorKind::kCorrupt || error.kind == ErrorKind::kInvalid;
 }
@@ -208,7 +210,7 @@ Status IngestAndLookAfter(Context& context, history::HistoryStore& store, const 
                           Look look, Reporter& reporter) {
   const std::string folder = run::RunFolder(context.home, run_id).path();
   if (!Exists(folder)) {
-    // Removed by hand. What goes on stays listed until it is canceled or gone.
+    // The user removed the folder. A run that goes on stays listed until it is canceled or gone.
     return history::GoesOnWithoutFolder(store, run_id) ? Status() : store.Delete(run_id);
   }
   TENON_TRY_VOID(history::IngestRunFolder(store, run_id, folder));
@@ -217,7 +219,7 @@ Status IngestAndLookAfter(Context& context, history::HistoryStore& store, const 
   if (NothingToLookFor(context, *run, look)) return {};
   auto looked = LookAfter(context, *run, look, reporter);
   if (!looked.ok() && !run->spec.IsElsewhere() && IsDamage(looked.error())) {
-    // Its journal is in order, but its end can't be found out.
+    // The journal is in order, but the run's end can't be found out.
     (void)store.SetUnreadable(run_id, looked.error().message, *run).ok();
   }
   if (!looked.ok()) return looked;
@@ -229,8 +231,10 @@ Error Unreadable(const std::string& run_id, const std::string& why) {
       .WithHint("`tenon runs delete " + run_id + "` removes it");
 }
 
-// Some segment of the run has a writer, so the run, or its submit, is going on.
-bool HasWriter(const run::RunFolder& folder) {
+// Whether some process writes to a segment of a run that can't be read. Unlike HasWriter(), takes
+// what can't be asked for no writer: what lies in place of a segment must not keep a damaged run
+// from being deleted.
+bool IsWrittenTo(const run::RunFolder& folder) {
   for (const std::string& name : ListDir(folder.path()).value_or({})) {
     if (!name.ends_with(run::kSegmentSuffix)) continue;
     if (IsLockedByOther(JoinPath(folder.path(), name)).value_or(false)) return true;
@@ -238,7 +242,7 @@ bool HasWriter(const run::RunFolder& folder) {
   return false;
 }
 
-// Tells a run to end of which the journal says too little. `why`: what is wrong with it.
+// Cancels a run whose journal can't be read. `why`: what is wrong with the journal.
 Error CancelUnreadable(Context& context, const run::CancelRequest& request, const Error& why) {
   const auto host = HostOfRun(context, request.run_id);
   const auto machine = context.At(host.ok() ? *host : "");
@@ -272,7 +276,7 @@ Result<std::optional<run::RunSpec>> SubmittedIn(const std::string& segment) {
     if (!record) return std::optional<run::RunSpec>();
     if (record->type != static_cast<uint8_t>(run::EventType::kSubmitted)) continue;
     auto event = run::DecodeEvent(record->type, record->payload);
-    if (!event.ok()) continue;  // as where the run is folded: another one may say it
+    if (!event.ok()) continue;  // skipped, as by the fold: another record may say it
     if (auto* submitted = *event ? std::get_if<run::Submitted>(&**event) : nullptr) {
       return std::optional<run::RunSpec>(std::move(submitted->spec));
     }
@@ -301,14 +305,14 @@ Result<std::string> ResolveRun(Context& context, const std::string& project_id,
   }
   TENON_TRY(auto ids, store->IdsWithPrefix(project_id, name, kCandidatesShown + 1));
   if (ids.empty() && !project_id.empty()) {
-    // Named in full, a run may belong to another project.
+    // A full id may name a run of another project.
     TENON_TRY(ids, store->IdsWithPrefix("", name, kCandidatesShown + 1));
     std::erase_if(ids, [&](const std::string& id) { return id != name; });
   }
   if (std::find(ids.begin(), ids.end(), name) != ids.end()) return name;
   if (ids.size() == 1) return ids.front();
   if (ids.empty()) {
-    // The index may lag behind a run folder that another client made.
+    // The index may not have a run folder yet that another client has made.
     if (run::IsValidRunId(name) && IsDirectory(run::RunFolder(context.home, name).path()))
       return name;
     return NoSuchRun(name);
@@ -333,7 +337,7 @@ Result<std::optional<run::RunSpec>> SubmittedSpec(const Context& context,
     if (!name.starts_with("near-") || !name.ends_with(run::kSegmentSuffix)) continue;
     auto spec = SubmittedIn(JoinPath(folder.path(), name));
     if (spec.ok() && *spec) return spec;
-    // Another client's segment may be in order.
+    // The segment of another client may be in order.
     if (!spec.ok()) problem = std::move(spec).error();
   }
   if (problem) return *std::move(problem);
@@ -378,8 +382,8 @@ Status Refresh(Context& context, Look look, Reporter* reporter) {
   query.include_hidden = true;
   query.include_untracked = true;
   query.include_unreadable = true;
-  // Only what is needed of each: there may be many, and each may be large.
-  std::vector<std::pair<std::string, std::string>> runs;  // and their machines
+  // Keeps only the id and machine of each run: there may be many rows, and each may be large.
+  std::vector<std::pair<std::string, std::string>> runs;  // id, machine
   TENON_TRY_VOID(store->Visit(query, [&](const history::RunRow& row) {
     runs.emplace_back(row.spec.id, row.spec.host);
     return Status();
@@ -393,7 +397,7 @@ Status Refresh(Context& context, Look look, Reporter* reporter) {
     auto status = IngestAndLookAfter(context, *store, id, look, told);
     if (status.ok()) continue;
     const Error& error = status.error();
-    // One that can't be read is noted, and told of where runs are listed.
+    // A run that can't be read is marked; listings report it.
     if (host.empty() && (error.kind == ErrorKind::kDenied || IsDamage(error))) {
       if (error.hint == history::kRebuildHint) return status;
       continue;
@@ -418,7 +422,7 @@ Result<journal::RunView> GetRun(Context& context, const std::string& run_id, Loo
   TENON_TRY(history::HistoryStore * store, context.History());
   auto known = store->Get(run_id);
   if (known.ok() && run::IsFinal(known->state)) {
-    // Annotations may have been added by hand of another client; the journal is the truth.
+    // Another client may have added annotations; the journal is the truth.
     const run::RunFolder folder(context.home, run_id);
     if (IsDirectory(folder.path())) (void)history::IngestRunFolder(*store, run_id, folder.path());
     return store->Get(run_id);
@@ -427,7 +431,7 @@ Result<journal::RunView> GetRun(Context& context, const std::string& run_id, Loo
   auto run = store->Get(run_id);
   const bool noted = run.ok() && !run->unreadable.empty();
   if (noted && run->untold) return Unreadable(run_id, run->unreadable);
-  // What was known before something went wrong with it is still worth showing.
+  // What was known before the problem is still worth showing.
   if (!status.ok() && !noted && status.error().kind != ErrorKind::kDenied) {
     return std::move(status).error();
   }
@@ -438,7 +442,8 @@ Result<journal::RunView> GetRun(Context& context, const std::string& run_id, Loo
 Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
                                 const CancelOptions& options) {
   auto found = GetRun(context, run_id);
-  // A full disk here is no reason to let it go on.
+  // The index can't be updated (a full disk, for example). That must not keep the run from being
+  // canceled.
   std::optional<Error> unindexed;
   if (!found.ok() && found.error().kind == ErrorKind::kUnavailable) {
     unindexed = std::move(found).error();
@@ -447,7 +452,7 @@ Result<journal::RunView> Cancel(Context& context, const std::string& run_id,
   run::CancelRequest request;
   request.run_id = run_id;
   request.grace_us = options.grace_us;
-  // Who cannot be named can still cancel.
+  // A missing client id must not prevent the cancel.
   request.who = options.who.empty() ? context.ClientId().value_or("a client") : options.who;
   if (!found.ok() && IsDamage(found.error())) {
     return CancelUnreadable(context, request, found.error());
@@ -485,12 +490,12 @@ Status Annotate(Context& context, const std::string& run_id, const run::Annotati
   TENON_TRY(const journal::RunView run, GetRun(context, run_id));
   TENON_TRY(const std::string client, context.ClientId());
   const run::RunFolder folder(context.home, run_id);
-  // Held for the moment of the append only; another command of this client may be doing the same.
+  // Held only while appending: another command of this client may append, too.
   TENON_TRY(auto lock, FileLock::Take(folder.near_segment(client) + ".lock", true));
-  TENON_TRY(auto writer, journal::Writer::Open({folder.near_segment(client), run.spec.key,
-                                                "near-" + client, context.clock, false}));
-  // Nothing else tells that a run which is over has got a record: until the index has it, whoever
-  // looks compares them all.
+  TENON_TRY(auto writer,
+            OpenNearSegment(folder, run.spec.key, client, context.clock, EndComesHere::kNo));
+  // The index would not notice a new record of a run that is over. So until the index has it, the
+  // index counts as out of date and every reader checks all runs.
   TENON_TRY(history::HistoryStore * store, context.History());
   TENON_TRY(const history::Seen seen, store->LastSeen());
   TENON_TRY_VOID(store->MarkSeen({}));
@@ -507,7 +512,7 @@ Status DeleteRun(Context& context, const std::string& run_id, bool force) {
   if (!run.ok() && !IsDamage(run.error()) && run.error().kind != ErrorKind::kDenied) {
     return run.error();
   }
-  if (!readable && HasWriter(folder)) {
+  if (!readable && IsWrittenTo(folder)) {
     return Invalid("the run " + run_id + " can't be read, and some process still writes to it")
         .WithHint("`tenon cancel " + run_id + "` first");
   }
@@ -523,7 +528,8 @@ Status DeleteRun(Context& context, const std::string& run_id, bool force) {
   const auto store = context.History();
   if (run.ok() && store.ok() && run->spec.number > 0 &&
       (*store)->LastNumber(run->spec.project_id).value_or(0) <= run->spec.number) {
-    // The journal was what knew it best. A full disk, which may be the reason, stops nobody.
+    // The journal was the best record of the number. If keeping it fails, for example on a full
+    // disk, the run is deleted all the same.
     (void)KeepRunNumber(context, run->spec.project_id, run->spec.number).ok();
   }
   TENON_TRY_VOID(run::RemoveRun(folder));
@@ -549,7 +555,7 @@ Result<Rebuilt> RebuildHistory(Context& context, Reporter& reporter) {
     if (problem.kind != ErrorKind::kUnavailable && problem.kind != ErrorKind::kInternal) continue;
     reporter.OnNotice({run::Level::kWarning, problem.message, problem.hint});
   }
-  // Whether the end of a run can be found out is part of whether it can be read.
+  // A run also counts as unreadable if its end can't be found out.
   TENON_TRY_VOID(Refresh(context));
   history::RunQuery all;
   all.include_hidden = all.include_untracked = true;

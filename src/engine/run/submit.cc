@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The straight line of a submit, from a project folder to a runner that goes on by itself. Read
-// Submit() as the table of contents; the barriers are written between the steps.
+// A submit from the project folder to a runner that goes on by itself. Read Submit() as the table
+// of contents. The comments between its steps say what is certain from that point on.
 #include "engine/run/submit.h"
 
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 #include "engine/run/claim.h"
 #include "engine/run/git.h"
 #include "engine/run/heal.h"
+#include "engine/run/near_segment.h"
 #include "engine/run/private_files.h"
 #include "engine/run/runs.h"
 #include "journal/writer.h"
@@ -40,7 +41,7 @@ const std::vector<std::string>& AlwaysIgnored() {
                                                     "/diagnostics.zip",
                                                     "__pycache__",
                                                     ".ipynb_checkpoints",
-                                                    ".tenon-tmp-*",  // left by one who was killed
+                                                    ".tenon-tmp-*",  // left by a killed process
                                                     ".pytest_cache",
                                                     ".mypy_cache"};
   return patterns;
@@ -118,7 +119,7 @@ void AddGitNotices(const GitState& state, std::vector<run::Notice>* notices) {
   }
 }
 
-// A script that is left out would be missed by Python only, on another machine, in its own words.
+// Without this check only Python would notice that the script is missing, on the other machine.
 Status CheckScriptIsTaken(const snapshot::ObjectStore& objects, const snapshot::Frozen& frozen,
                           const std::string& root, const std::string& script) {
   const Hash& tree = frozen.root;
@@ -131,7 +132,7 @@ Status CheckScriptIsTaken(const snapshot::ObjectStore& objects, const snapshot::
   for (size_t end = 0; end != std::string::npos;) {
     end = script.find('/', end + 1);
     const auto entry = snapshot::Find(objects, tree, script.substr(0, end));
-    if (entry.ok() && entry->type == snapshot::EntryType::kSymlink) return {};  // wherever it leads
+    if (entry.ok() && entry->type == snapshot::EntryType::kSymlink) return {};  // target unchecked
     if (entry.ok()) continue;
     if (entry.error().kind != ErrorKind::kNotFound) return entry.error();
     return Invalid("the script `" + ForTerminal(script) + "` is left out of what a run gets")
@@ -148,14 +149,14 @@ Handover HandOver(Context& context, launch::StartRequest start, Reporter& report
   return (*machine)->Start(std::move(start), reporter);
 }
 
-// On a thread of its own: with an index of its own.
+// Runs on a thread of its own, so it opens an index of its own.
 void Index(const run::Home& home, const ClaimedFolder& claimed) {
   if (auto store = history::OpenHistoryAsItIs(home.root()); store.ok()) {
     (void)IndexClaimed(**store, home, claimed).ok();
   }
 }
 
-// Records a run and gets its runner going; common to Submit and Rerun. spec.tree is set.
+// Records a run and starts its runner; shared by Submit and Rerun. spec.tree must be set.
 Result<std::string> RecordAndStart(
     Context& context, run::RunSpec spec, const Environment& environment,
     const std::vector<Secret>& secrets, const std::vector<run::Notice>& notices,
@@ -167,7 +168,7 @@ Result<std::string> RecordAndStart(
   const Masker masker = MaskerFor(secrets);
 
   TENON_TRY(const std::string client, context.ClientId());
-  // Making an environment is nobody's run number seven.
+  // Preparing an environment takes no run number.
   spec.number = 0;
   if (!spec.only_prepare) {
     TENON_TRY(spec.number, TakeRunNumber(context, spec.project_id));
@@ -176,13 +177,13 @@ Result<std::string> RecordAndStart(
   spec.id = claimed.run_id;
   const run::RunFolder folder(context.home, spec.id);
 
-  // From here on the run exists: what goes wrong is recorded in it.
+  // From here on the run exists. An Error while it is recorded removes it again; later ones are
+  // recorded in it.
   auto give_up = [&](Error error) -> Error {
     (void)RemoveTree(folder.path());
     return error;
   };
-  auto writer = journal::Writer::Open(
-      {folder.near_segment(client), spec.key, "near-" + client, context.clock, /*reserve=*/true});
+  auto writer = OpenNearSegment(folder, spec.key, client, context.clock, EndComesHere::kYes);
   if (!writer.ok()) return give_up(std::move(writer).error());
   auto recorded = [&]() -> Status {
     TENON_TRY_VOID(
@@ -197,14 +198,14 @@ Result<std::string> RecordAndStart(
     return before_start ? before_start(spec.id) : Status();
   }();
   if (!recorded.ok()) return give_up(std::move(recorded).error().Wrap("recording the run"));
-  // Another machine takes its time to answer: enough to be in the index by then.
+  // Starting on another machine takes long enough to update the index meanwhile.
   const bool beside = spec.tracked && spec.IsElsewhere();
   if (beside) {
     context.indexing = std::async(std::launch::async, Index, context.home, claimed);
   }
   reporter.OnRunId(spec.id);
 
-  // After this the run is in the journal; a client that dies now leaves a run that "never started".
+  // After this the run is in the journal. If the client dies now, the run ends as "never started".
   launch::StartRequest start;
   start.spec = spec;
   start.environment = environment;
@@ -268,7 +269,7 @@ bool WasHandedOver(const journal::RunView& run) {
 snapshot::FreezeOptions FreezeOptionsFor(const Context& context, const ProjectFolder& folder) {
   snapshot::FreezeOptions options;
   options.folder = folder.root;
-  // Versions that took more along had other names for it.
+  // The "2" keeps this cache apart from those of older versions, whose snapshots took more along.
   options.stat_cache = context.home.stat_cache(Sha256Of("2\n" + folder.root).Hex().substr(0, 32));
   options.ignore_files = {".amlignore", ".gitignore"};
   options.always_ignored = AlwaysIgnored();
@@ -289,13 +290,13 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
   const Masker masker = MaskerFor(request.secrets);
   run::RunSpec& spec = request.spec;
 
-  // Git is asked beside the freezing; both describe the folder as it is now.
+  // Git runs while the folder is frozen; both describe the folder as it is now.
   std::future<GitState> git;
   if (IsInRepository(request.folder.root)) {
     git = std::async(std::launch::async, ReadGitState, request.folder.root);
   }
 
-  // The way to another machine is opened meanwhile; what goes wrong there is said when it is used.
+  // Connects to the other machine meanwhile. Its errors are reported when it is used.
   TENON_TRY(Machine * machine, context.At(spec.host));
   machine->Open();
 
@@ -306,7 +307,7 @@ Result<std::string> Submit(Context& context, SubmitRequest request, Reporter& re
     reporter.OnProgress("snapshot", files, 0);
   };
   std::vector<run::Notice> git_notices;
-  // In one wait for the disk with the snapshot.
+  // Stores git's diff before the snapshot's flush, so that one wait for the disk serves both.
   options.before_flush = [&]() -> Status {
     if (!git.valid()) return {};
     const GitState state = git.get();
@@ -395,7 +396,7 @@ Result<std::string> Rerun(Context& context, RerunRequest request, Reporter& repo
     spec.container.gpus = *request.gpus;
     spec.container.gpus_from_option = true;
   }
-  run::SetPypiNames(&spec.packages);  // an older client knew none
+  run::SetPypiNames(&spec.packages);  // a record of an older client has none
   spec.rerun_of = old.spec.id;
   return RecordAndStart(context, std::move(spec), request.environment, request.secrets, {}, {},
                         request.folder, reporter, request.before_start,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "project/dependencies/toml.h"
 
@@ -20,7 +21,7 @@ Result<TomlFile> ReadPart(const std::string& root, const std::string& file,
       .WithHint(hint);
 }
 
-// Where a package comes from, as far as that lies in the project.
+// Adds the source of a locked package if it is a file of the project. kInvalid for a folder.
 Status AddSource(const std::string& file, const TomlFile::Entry& source, PackageList* list) {
   const std::string where = file + ":" + std::to_string(source.line);
   for (const char* key : {"editable", "directory", "virtual"}) {
