@@ -2,7 +2,6 @@
 #include "history/index_path.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
