@@ -8,11 +8,11 @@
 
 #include "engine/context.h"
 #include "engine/data/own_files.h"
+#include "engine/feed/disk_feed.h"
+#include "engine/feed/mirror.h"
 #include "engine/host/machine.h"
 #include "engine/host/own_door.h"
 #include "engine/host/own_runs.h"
-#include "engine/run/disk_feed.h"
-#include "engine/run/mirror.h"
 
 namespace tenon::engine {
 

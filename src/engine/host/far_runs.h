@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "engine/context.h"
+#include "engine/feed/mirror.h"
 #include "engine/host/machine.h"
 #include "engine/host/machine_runs.h"
-#include "engine/run/mirror.h"
 
 namespace tenon::engine {
 

@@ -11,8 +11,8 @@
 
 #include "base/hash.h"
 #include "base/result.h"
+#include "engine/feed/run_feed.h"
 #include "engine/reporter.h"
-#include "engine/run/run_feed.h"
 #include "journal/fold.h"
 #include "run/requests.h"
 

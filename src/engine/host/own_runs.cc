@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "engine/run/disk_feed.h"
+#include "engine/feed/disk_feed.h"
 #include "engine/run/run_folders.h"
 #include "journal/kept_outputs.h"
 #include "run/layout.h"

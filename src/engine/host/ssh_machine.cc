@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "engine/feed/mirror.h"
 #include "engine/host/idle.h"
 #include "engine/reporter.h"
-#include "engine/run/mirror.h"
 #include "launch/embedded_runner.h"
 #include "run/damage.h"
 #include "secrets/store.h"

@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/run/follow.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <span>
 
-#include "base/file.h"
 #include "engine/host/machine.h"
 #include "engine/outputs/fetch.h"
+#include "engine/run/patience.h"
 #include "engine/run/runs.h"
+#include "engine/run/tail.h"
 #include "journal/segments.h"
 #include "run/layout.h"
 
 namespace tenon::engine {
 namespace {
 
-constexpr size_t kPiece = 1u << 20;
 constexpr int64_t kWaitUs = 250'000;
 // How often, and after which pause, to look for the rest of a finished run that another process of
 // ours copies.
@@ -29,206 +26,10 @@ constexpr int kOthersLooks = 100;
 constexpr int64_t kOthersPauseUs = 100'000;
 constexpr int64_t kSliceUs = 100'000;  // how soon a pause notices `stop`
 
-// Reports one record. An end is only kept in `end`, because records of other segments are reported
-// before it. A record that can't be decoded becomes a notice.
-void Report(std::string_view segment, const journal::Record& record, Reporter& reporter,
-            std::optional<run::End>* end) {
-  const Reporter::From from(reporter, {segment, record.number, record.time_us});
-  const auto event = run::DecodeEvent(record.type, record.payload);
-  if (!event.ok()) {
-    reporter.OnNotice({run::Level::kWarning,
-                       "record " + std::to_string(record.number) +
-                           " of the journal cannot be understood: " + event.error().message,
-                       ""});
-    return;
-  }
-  if (!*event) return;
-  struct Visitor {
-    const journal::Record& record;
-    Reporter& reporter;
-    std::optional<run::End>* end;
-    void operator()(const run::StateChange& e) { reporter.OnState(e.state, e.reason); }
-    void operator()(const run::Step& e) { reporter.OnStep(e); }
-    void operator()(const run::Output& e) { reporter.OnOutput(e.stream, e.bytes, record.time_us); }
-    void operator()(const run::Metrics&) {}
-    void operator()(const run::Parameters&) {}
-    void operator()(const run::Samples&) {}
-    void operator()(const run::HandedOver&) {}
-    void operator()(const run::Notice& e) { reporter.OnNotice(e); }
-    void operator()(const run::Gap& e) { reporter.OnGap(e); }
-    void operator()(const run::End& e) {
-      if (!*end) *end = e;  // the first end counts
-    }
-    void operator()(const run::Submitted&) {}
-    void operator()(const run::Artifacts&) {}
-    void operator()(const run::RunnerStarted&) {}
-    void operator()(const run::ScriptStarted&) {}
-    void operator()(const run::ScriptEnded&) {}
-    void operator()(const run::EnvironmentReady& e) { reporter.OnEnvironment(e); }
-    void operator()(const run::ContainerMade&) {}
-    void operator()(const run::Progress& e) { reporter.OnFarProgress(e); }
-    void operator()(const run::Annotation&) {}
-  };
-  std::visit(Visitor{record, reporter, end}, **event);
-}
-
-// Reads one segment as it grows.
-class Tail {
- public:
-  Tail(Context& context, std::string segment, std::string path, journal::Cursor after)
-      : context_(context),
-        segment_(std::move(segment)),
-        path_(std::move(path)),
-        decoder_(after),
-        offset_(after.offset) {}
-
-  // Reads and reports one piece. Returns false when there is nothing more for now, or no file yet.
-  // If the piece has an end, `end` gets it.
-  Result<bool> ReadOn(Reporter& reporter, std::optional<run::End>* end) {
-    auto bytes = context_.host->ReadFrom(path_, offset_, kPiece);
-    if (!bytes.ok() && bytes.error().kind == ErrorKind::kNotFound) return false;
-    if (!bytes.ok()) return std::move(bytes).error();
-    seen_ = true;
-    if (bytes->empty()) return BeginAnewIfCut();
-    offset_ += bytes->size();
-    decoder_.Feed(*bytes);
-    for (;;) {
-      TENON_TRY(auto record, decoder_.Next());
-      for (; holes_reported_ < decoder_.holes().size(); ++holes_reported_) {
-        const Reporter::From from(reporter, {segment_, 0, 0});
-        reporter.OnHole(decoder_.holes()[holes_reported_].bytes);
-      }
-      if (!record) return true;
-      Tell(*record, reporter, end);
-    }
-  }
-  // Reports records that begin at `before` without reading them from the file. Does nothing if the
-  // tail is at another place; ReadOn() reports the records then.
-  Status Take(journal::Cursor before, std::span<const journal::Record> records,
-              journal::Cursor after, Reporter& reporter, std::optional<run::End>* end) {
-    if (decoder_.cursor() != before || decoder_.pending() > 0) return {};
-    decoder_ = journal::Decoder(after);
-    offset_ = after.offset;
-    holes_reported_ = 0;
-    seen_ = true;
-    for (const journal::Record& record : records) Tell(record, reporter, end);
-    return {};
-  }
-  // To be called after the file was cut. The file has, or will have, other records. All are read
-  // again; those that were reported already are skipped.
-  void BeginAnew() {
-    told_ = std::max(told_, decoder_.cursor().record);
-    decoder_ = journal::Decoder();
-    offset_ = 0;
-    holes_reported_ = 0;
-  }
-  bool HasMore() const {
-    auto more = context_.host->ReadFrom(path_, offset_, 1);
-    return more.ok() && !more->empty();
-  }
-  transport::KnownLength Known() const { return {path_, offset_}; }
-  bool seen() const { return seen_; }  // the file exists
-  const std::string& segment() const { return segment_; }
-  journal::Cursor cursor() const { return decoder_.cursor(); }
-
- private:
-  void Tell(const journal::Record& record, Reporter& reporter, std::optional<run::End>* end) {
-    if (record.number > told_) Report(segment_, record, reporter, end);
-  }
-  bool BeginAnewIfCut() {
-    struct stat st {};
-    if (::stat(path_.c_str(), &st) != 0 || static_cast<uint64_t>(st.st_size) >= offset_) {
-      return false;
-    }
-    BeginAnew();
-    return true;
-  }
-
-  Context& context_;
-  std::string segment_, path_;
-  journal::Decoder decoder_;
-  uint64_t offset_;
-  uint64_t told_ = 0;  // highest record number read before the file was cut
-  size_t holes_reported_ = 0;
-  bool seen_ = false;
-};
-
 journal::Cursor PlaceOf(const journal::Place& place, std::string_view segment) {
   auto found = place.find(std::string(segment));
   return found == place.end() ? journal::Cursor{} : found->second;
 }
-
-// Retries while the link to another machine comes and goes: reports the link's state, and pauses
-// twice as long each time.
-class Patience {
- public:
-  Patience(const Context& context, Reporter& reporter)
-      : context_(context), reporter_(reporter), heard_us_(Now()) {}
-
-  // The link stands; nothing has come over it for `silent_us`.
-  void Heard(int64_t silent_us) {
-    if (silent_us >= kSilenceShownUs) {
-      told_ = true;
-      return reporter_.OnLink(silent_us, "");
-    }
-    // If nothing has come since the link broke, it may break again at once, so the pause stays as
-    // it is.
-    if (Now() - silent_us < broken_us_) return;
-    heard_us_ = Now();
-    if (told_) reporter_.OnLink(0, "");
-    told_ = false;
-    pause_us_ = kFirstPauseUs;
-  }
-  // The link broke. Begins a pause before the next try.
-  void Broken(const Error& error) {
-    told_ = true;
-    broken_us_ = Now();
-    reporter_.OnLink(Now() - heard_us_, error.message);
-    PauseFor(pause_us_);
-    pause_us_ = std::min(pause_us_ * 2, kLongestPauseUs);
-  }
-  // Uses the system clock, even if the context has a test clock: the pauses are real.
-  void PauseFor(int64_t us) { until_us_ = SystemClock().MonotonicUs() + us; }
-  // When the pause ends.
-  int64_t until_us() const { return until_us_; }
-
- private:
-  static constexpr int64_t kFirstPauseUs = 50'000, kLongestPauseUs = 15'000'000;
-  static constexpr int64_t kSilenceShownUs = 15'000'000;
-  int64_t Now() const { return context_.clock->MonotonicUs(); }
-
-  const Context& context_;
-  Reporter& reporter_;
-  int64_t heard_us_;
-  int64_t broken_us_ = 0;
-  int64_t pause_us_ = kFirstPauseUs;
-  int64_t until_us_ = 0;
-  bool told_ = false;
-};
-
-// Reports once when a stopped process keeps records from coming, and once when it goes on.
-class StopWatch {
- public:
-  StopWatch(const std::string& run_id, Reporter& reporter) : run_id_(run_id), reporter_(reporter) {}
-  void Look(const std::optional<RunFeed::Stopped>& stopped) {
-    if (stopped == told_) return;
-    const bool here = stopped ? stopped->here : told_->here;
-    told_ = stopped;
-    if (stopped) {
-      reporter_.OnStuck(StoppedNotice(run_id_, *stopped));
-    } else {
-      reporter_.OnStuck({run::Level::kInfo,
-                         here ? "the process that copies its journal goes on"
-                              : "the runner of " + run_id_ + " goes on",
-                         ""});
-    }
-  }
-
- private:
-  const std::string run_id_;
-  Reporter& reporter_;
-  std::optional<RunFeed::Stopped> told_;
-};
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/run/mirror.h"
+#include "engine/feed/mirror.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/run/run_feed.h"
+#include "engine/feed/run_feed.h"
 
 #include "base/waiting.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TENON_ENGINE_RUN_DISK_FEED_H_
-#define TENON_ENGINE_RUN_DISK_FEED_H_
+#ifndef TENON_ENGINE_FEED_DISK_FEED_H_
+#define TENON_ENGINE_FEED_DISK_FEED_H_
 
 #include <cstdint>
 #include <string>
 
 #include "engine/context.h"
-#include "engine/run/run_feed.h"
+#include "engine/feed/run_feed.h"
 
 namespace tenon::engine {
 
@@ -39,4 +39,4 @@ class DiskFeed : public RunFeed {
 
 }  // namespace tenon::engine
 
-#endif  // TENON_ENGINE_RUN_DISK_FEED_H_
+#endif  // TENON_ENGINE_FEED_DISK_FEED_H_

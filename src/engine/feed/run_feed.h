@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A feed brings the records of one run into our run folder. Followers of the run read them in the
 // folder; the feed says whether more has come, and whether anybody still writes.
-#ifndef TENON_ENGINE_RUN_RUN_FEED_H_
-#define TENON_ENGINE_RUN_RUN_FEED_H_
+#ifndef TENON_ENGINE_FEED_RUN_FEED_H_
+#define TENON_ENGINE_FEED_RUN_FEED_H_
 
 #include <sys/types.h>
 
@@ -90,4 +90,4 @@ run::Notice StoppedNotice(const std::string& run_id, const RunFeed::Stopped& sto
 
 }  // namespace tenon::engine
 
-#endif  // TENON_ENGINE_RUN_RUN_FEED_H_
+#endif  // TENON_ENGINE_FEED_RUN_FEED_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TENON_ENGINE_RUN_MIRROR_H_
-#define TENON_ENGINE_RUN_MIRROR_H_
+#ifndef TENON_ENGINE_FEED_MIRROR_H_
+#define TENON_ENGINE_FEED_MIRROR_H_
 
 #include <cstdint>
 #include <deque>
@@ -16,8 +16,8 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "engine/context.h"
+#include "engine/feed/run_feed.h"
 #include "engine/host/machine.h"
-#include "engine/run/run_feed.h"
 #include "journal/reader.h"
 
 namespace tenon::engine {
@@ -118,4 +118,4 @@ class Mirror : public RunFeed {
 
 }  // namespace tenon::engine
 
-#endif  // TENON_ENGINE_RUN_MIRROR_H_
+#endif  // TENON_ENGINE_FEED_MIRROR_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/run/disk_feed.h"
+#include "engine/feed/disk_feed.h"
 
 #include <fcntl.h>
 
