@@ -23,6 +23,8 @@
 #include "base/text.h"
 #include "base/waiting.h"
 #include "transport/askpass.h"
+#include "transport/ssh_process.h"
+#include "transport/ssh_settings.h"
 #include "transport/ssh_words.h"
 
 namespace tenon::transport {
@@ -33,43 +35,7 @@ constexpr int kConnectMs = 60'000;  // for a login, not counting the user's time
 constexpr int kLockMs = 60'000;     // to wait for another process that logs in
 constexpr int64_t kLoginStoppedUs = 5'000'000;
 constexpr int kGoodbyeMs = 5'000;
-constexpr int64_t kEnoughUs = 1'000'000;
 constexpr size_t kMaxControlPath = 90;  // ssh binds a longer name first; 107 is the end
-constexpr size_t kMaxWords = 64 << 10;
-
-void Sleep(int64_t us) {
-  timespec pause{us / 1'000'000, us % 1'000'000 * 1000};
-  ::nanosleep(&pause, nullptr);
-}
-
-// For mkstemp(3) and mkdtemp(3).
-std::string TemporaryName() {
-  const char* place = ::getenv("TMPDIR");
-  return JoinPath(place != nullptr && *place == '/' ? place : "/tmp", "tenon-XXXXXX");
-}
-
-Result<UniqueFd> TemporaryFile(std::string* path) {
-  *path = TemporaryName();
-  UniqueFd fd(::mkostemp(path->data(), O_CLOEXEC));
-  if (!fd.valid()) return FromErrno("make a file in " + DirName(*path), errno);
-  return fd;
-}
-
-// A nameless file for what a process writes. Unlike with a pipe, nothing waits for descendants that
-// keep it open.
-Result<UniqueFd> NamelessFile() {
-  std::string path;
-  TENON_TRY(UniqueFd fd, TemporaryFile(&path));
-  TENON_TRY_VOID(RemoveFile(path));
-  return fd;
-}
-
-std::string WordsIn(int fd) {
-  std::string text(kMaxWords, '\0');
-  const Result<size_t> size = ReadAt(fd, std::span<char>(text), 0);
-  text.resize(size.ok() ? *size : 0);
-  return text;
-}
 
 bool ConnectsTo(const std::string& path) {
   sockaddr_un address = {};
@@ -79,20 +45,6 @@ bool ConnectsTo(const std::string& path) {
   const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   return ::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
 }
-
-// Quotes a path as the value of a setting: ssh splits values into words and expands % in them.
-std::string AsValue(const std::string& path) {
-  std::string out = "\"";
-  for (const char c : path) {
-    if (c == '%') out += '%';
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
-// ssh expands ${NAME} as well, and that cannot be escaped.
-bool IsExpanded(const std::string& path) { return path.find("${") != std::string::npos; }
 
 // Makes the folder if it is missing. Returns whether it is ours and closed to all others, closing
 // it if need be.
@@ -125,44 +77,6 @@ std::optional<Error> FailureSince(const std::string& lock_file, int64_t since_us
   return error;
 }
 
-struct Finished {
-  ExitStatus status;
-  std::string words;   // ssh's own
-  std::string others;  // the rest of its standard error: from the server, or from another ssh
-  bool timed_out = false;
-};
-
-// The log file (-E) of an ssh that logs in. ssh writes its own messages there, and more of them
-// than it does otherwise. A server can put words into the standard error of ssh, but not into this
-// file.
-class LoginLog {
- public:
-  static Result<LoginLog> Make() {
-    LoginLog log;
-    TENON_TRY(log.fd_, TemporaryFile(&log.path_));
-    return log;
-  }
-  LoginLog(LoginLog&&) = default;
-  ~LoginLog() {
-    if (fd_.valid()) (void)RemoveFile(path_).ok();
-  }
-  std::vector<std::string> Options() const { return {"-E", path_, "-o", "LogLevel=INFO"}; }
-  // Makes the log `words`, and what came on standard error `others`.
-  void AddTo(Finished* done) const {
-    done->others = std::exchange(done->words, WordsIn(fd_.get()));
-    // An empty log: ssh failed before it opened the log. Port 65535: another ssh has made the
-    // connection (to a jump host), and its words on standard error say why the connection is gone.
-    if (Trim(done->words).empty() || done->words.find("port 65535") != std::string::npos) {
-      done->words += "\n" + std::exchange(done->others, "");
-    }
-  }
-
- private:
-  LoginLog() = default;
-  std::string path_;
-  UniqueFd fd_;
-};
-
 }  // namespace
 
 struct Ssh::Impl {
@@ -194,108 +108,6 @@ Ssh::Ssh(SshTarget target, SshSecrets secrets)
 }
 
 Ssh::~Ssh() = default;
-
-namespace {
-
-// The part of the command line that names the machine.
-std::vector<std::string> Destination(const SshTarget& target) {
-  std::vector<std::string> words;
-  if (!target.user.empty()) words.insert(words.end(), {"-l", target.user});
-  if (target.port != 0) words.insert(words.end(), {"-p", std::to_string(target.port)});
-  words.insert(words.end(), {"--", target.address});
-  return words;
-}
-
-std::vector<std::string> AsOptions(const std::vector<std::string>& settings) {
-  std::vector<std::string> words;
-  for (const std::string& setting : settings) words.insert(words.end(), {"-o", setting});
-  return words;
-}
-
-// The settings of every connection of ours, whatever the user's configuration says.
-std::vector<std::string> CommonSettings(const SshTarget& target, int version) {
-  std::vector<std::string> settings = {"HostKeyAlias=" + target.alias,
-                                       "GlobalKnownHostsFile=/dev/null",
-                                       "UpdateHostKeys=no",
-                                       "CheckHostIP=no",
-                                       "VerifyHostKeyDNS=no",
-                                       "ConnectTimeout=20",
-                                       "ServerAliveInterval=10",
-                                       "ServerAliveCountMax=4",
-                                       "TCPKeepAlive=yes",
-                                       "ForwardX11=no",
-                                       "ForwardAgent=no",
-                                       "PermitLocalCommand=no",
-                                       "EscapeChar=none",
-                                       "LogLevel=ERROR"};
-  // Only the pinned key counts, whatever a command of the user's configuration says.
-  if (version >= kKnownHostsCommandSince) settings.emplace_back("KnownHostsCommand=none");
-  return settings;
-}
-
-std::string KnownHostsSetting(const std::string& path) {
-  return "UserKnownHostsFile=" + AsValue(path);
-}
-
-Status CheckTarget(const SshTarget& target) {
-  if (target.address.empty()) return Invalid("target " + target.name + " has no address");
-  TENON_TRY(const MachineAddress parsed, ParseMachineAddress("[" + target.address + "]"));
-  if (!target.user.empty()) TENON_TRY_VOID(CheckLoginName(target.user));
-  for (const std::string& path : {target.known_hosts, target.identity_file}) {
-    if (!IsExpanded(path)) continue;
-    return Invalid("ssh takes ${…} in a path for a variable: " + ForTerminal(path))
-        .WithHint("choose another TENON_HOME, or rename the key file");
-  }
-  TENON_EXPECT_PEER(!target.alias.empty() && target.alias[0] != '-',
-                    "target " + target.name + ": no alias for its host key");
-  return {};
-}
-
-// Fails with kDenied while no key is pinned.
-Status CheckPinned(const SshTarget& target) {
-  TENON_TRY_VOID(CheckTarget(target));
-  if (!target.known_hosts.empty()) return {};
-  return Denied("the host key of " + ForTerminal(target.address) + " has not been looked at yet")
-      .WithHint("`tenon computetarget test " + ShellQuote(target.name) + "` shows it and asks")
-      .WithReason(kHostKeyRefused);
-}
-
-Error NoSsh(Error error) {
-  if (error.kind != ErrorKind::kNotFound) return error;
-  return NotFound("there is no `ssh` program here")
-      .WithHint("install the OpenSSH client (openssh-client, openssh-clients)");
-}
-
-// Waits for the process, which leads a session, and kills its process group when the time is up.
-// While `pausing` returns true the time stands still. Once `enough` returns true the process has a
-// second left.
-Finished WaitFor(pid_t pid, int words_fd, int timeout_ms, const std::function<bool()>& pausing,
-                 const std::function<bool()>& enough = nullptr) {
-  Finished out;
-  int64_t left_us = int64_t{timeout_ms} * 1000;
-  int64_t last = SystemClock().MonotonicUs();
-  for (int64_t pause_us = 500;; pause_us = std::min<int64_t>(pause_us * 5 / 4, 10'000)) {
-    int status = 0;
-    const pid_t got = ::waitpid(pid, &status, out.timed_out ? 0 : WNOHANG);
-    if (got == pid || (got < 0 && errno != EINTR)) {
-      out.status = DecodeWaitStatus(got == pid ? status : 0xff00);
-      out.words = WordsIn(words_fd);
-      return out;
-    }
-    const int64_t now = SystemClock().MonotonicUs();
-    if (!pausing()) left_us -= now - last;
-    last = now;
-    if (enough && left_us > kEnoughUs && enough()) left_us = kEnoughUs;
-    if (left_us <= 0 && !out.timed_out) {
-      out.timed_out = true;
-      ::kill(-pid, SIGKILL);
-      continue;
-    }
-    Sleep(pause_us);
-  }
-}
-
-}  // namespace
 
 Environment Ssh::CommandEnvironment() const {
   Environment environment = CurrentEnvironment();
