@@ -113,6 +113,19 @@ TEST(FrameLink, AnswersThatNobodyAskedForEndTheConversation) {
   EXPECT_EQ(link.hung_up, 1);
 }
 
+TEST(FrameLink, ARefusalThatNobodyWaitsForDoesNotKeepAStreamWaiting) {
+  FakeLink link;
+  const int64_t stream = link.NewStream();
+  const Frame refusal{{{"ok", false}, {"error", {{"kind", "denied"}, {"message", "no"}}}}, ""};
+  link.ready = {Of(stream, "before"), refusal};
+  EXPECT_EQ((*link.NextOf(stream, kLong))->body, "before");
+  const auto next = link.NextOf(stream, kLong);
+  ASSERT_FALSE(next.ok());
+  EXPECT_EQ(next.error().kind, ErrorKind::kDenied);
+  EXPECT_EQ(link.hung_up, 1);
+  EXPECT_EQ(link.NextOf(stream, 0).error().kind, ErrorKind::kUnavailable);
+}
+
 TEST(FrameLink, FramesWithoutEndForOthersDoNotKeepOneWaiting) {
   FakeLink link;
   link.endless = [] { return Of(4711, ""); };

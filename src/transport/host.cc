@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "transport/agent.h"
 
 namespace tenon::transport {
 namespace {
@@ -86,6 +87,17 @@ Result<Frame> FrameLink::Receive(int64_t timeout_us) {
   return Unavailable("the host does not answer");
 }
 
+Status FrameLink::LookForRefusal() {
+  const auto is_refusal = [](const Frame& answer) {
+    return answer.head.contains("ok") && !json::GetBool(answer.head, "ok");
+  };
+  const auto refusal = std::ranges::find_if(answers_, is_refusal);
+  if (refusal == answers_.end()) return {};
+  Error error = AnswerError(refusal->head);
+  Close();
+  return error;
+}
+
 int64_t FrameLink::NewStream() {
   streams_[++last_stream_];
   return last_stream_;
@@ -95,7 +107,9 @@ Result<std::optional<Frame>> FrameLink::NextOf(int64_t stream, int64_t timeout_u
   const auto find = [this, stream]() -> Result<std::optional<Frame>> {
     const auto found = streams_.find(stream);
     if (found == streams_.end()) return Unavailable("the link was lost");
-    return PopFrom(&found->second);
+    auto frame = PopFrom(&found->second);
+    if (!frame) TENON_TRY_VOID(LookForRefusal());
+    return frame;
   };
   return SortUntil(find, timeout_us);
 }

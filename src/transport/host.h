@@ -58,6 +58,10 @@ class FrameLink {
   // Returns the next frame of the stream, nullopt after `timeout_us`. Fails with kUnavailable when
   // the link is gone, or when the stream was dropped because too much was waiting unread. The
   // caller may then go on where the stream stopped, with a new request.
+  //
+  // Callers take the answers to their requests before they wait for a stream. So a refusal without
+  // a number that is still unread then is meant for the stream: NextOf() fails with it and ends the
+  // conversation, instead of waiting for a host that will send nothing.
   Result<std::optional<Frame>> NextOf(int64_t stream, int64_t timeout_us);
   // Whether frames of the stream have been read from the link already: fd() does not tell of these.
   bool HasFrames(int64_t stream) const;
@@ -83,6 +87,8 @@ class FrameLink {
   Result<bool> Sort(int64_t timeout_us);
   template <typename Find>
   Result<std::optional<Frame>> SortUntil(const Find& find, int64_t timeout_us);
+  // Fails with the first refusal among the unread answers.
+  Status LookForRefusal();
   void Forget();
 
   std::deque<Frame> answers_;
