@@ -166,7 +166,9 @@ TEST_P(MachineContract, ALookAtARunThatGoesOnEndsNothing) {
   EXPECT_TRUE(Cancel(*context_, id, options).ok());
 }
 
-TEST_P(MachineContract, ARunThatWasNeverThereIsNotKnown) {
+TEST_P(MachineContract, ARunThatIsRecordedHereAndWasNeverThereIsNotKnown) {
+  const run::RunFolder folder(context_->home, "proj_1500000000000");
+  ASSERT_TRUE(MakeDirs(folder.path()).ok());
   const auto heard = machine_->runs().Feed("proj_1500000000000", {})->CatchUp();
   ASSERT_TRUE(heard.ok()) << heard.error().message;
   EXPECT_EQ(*heard, RunFeed::Heard::kUnknown);

@@ -49,10 +49,14 @@ class BoxWorld : public MachineWorld {
       return Write(spec, {end});
     };
     batch_.on_asked = [this](const std::string& run_id) {
-      if (batch_.asked == 1) ASSERT_TRUE(batch_.Begin(run_id).ok());
+      if (batch_.asked == 1) {
+        ASSERT_TRUE(batch_.Begin(run_id).ok());
+      }
       const auto run = GetRun(context_, run_id);
       ASSERT_TRUE(run.ok()) << run.error().message;
-      if (batch_.asked == 2 && run->spec.script == "done.sh") ASSERT_TRUE(Finish(run->spec).ok());
+      if (batch_.asked == 2 && run->spec.script == "done.sh") {
+        ASSERT_TRUE(Finish(run->spec).ok());
+      }
     };
   }
 

@@ -44,7 +44,7 @@ class MachineRuns {
  public:
   virtual ~MachineRuns() = default;
 
-  // The records of a run. The feed must not outlive the machine.
+  // The records of a run, whose folder exists in this home. The feed must not outlive the machine.
   virtual std::unique_ptr<RunFeed> Feed(const std::string& run_id, FeedSink sink) = 0;
 
   // For a run that the machine says it does not have: whether the machine once had it, as far as is
