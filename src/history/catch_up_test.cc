@@ -100,7 +100,7 @@ class BusyStore : public FailingStore {
                                                  size_t) override {
     return std::vector<std::string>();
   }
-  Result<Seen> LastSeen() override { return Seen{}; }
+  Result<Seen> LastSeen() override { return Seen{0, BootStamp()}; }
   Status MarkSeen(const Seen& seen, const std::optional<Seen>&) override {
     marked = seen;
     return {};
