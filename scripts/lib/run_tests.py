@@ -252,8 +252,9 @@ def deep_steps():
         Step("build-tsan", build("tsan", prefix=IN_THE_GAPS)),
         Step("clang-tidy", clang_tidy),
         Step("unit-tsan", unit("tsan"), ("build-tsan",)),
-        Step("build-release", build("release"), slots=CORES),
-        Step("build-fuzz", build("fuzz", *deep_fuzzers()), slots=CORES),
+        # One slot each: what the fresh root has compiled is not compiled again, and clang-tidy may go on for long.
+        Step("build-release", build("release"), after=("fresh-root",)),
+        Step("build-fuzz", build("fuzz", *deep_fuzzers()), after=("fresh-root",)),
     ]
     # The ordinary tests, every other fuzz target among them, have passed in the fresh root; here only the long forms.
     for folder in ("e2e", "shim"):
