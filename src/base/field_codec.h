@@ -171,8 +171,10 @@ class FieldDecoder {
   template <typename T, typename... F>
   void GetFields(T& value, const std::tuple<F...>& fields) {
     FieldDecoder inner(Bytes());
-    std::apply([&](const auto&... field) { (inner.GetMember(value, field), ...); }, fields);
-    inner.SkipMembersBelow(UINT64_MAX);
+    const T& defaults = DefaultOf<T>();
+    std::apply([&](const auto&... field) { (inner.GetMember(value, defaults, field), ...); },
+               fields);
+    inner.SkipRest();
     if (!inner.ok_) Fail();
   }
 
@@ -183,6 +185,7 @@ class FieldDecoder {
   void Fail() {
     ok_ = false;
     in_ = {};
+    key_ = kNoMore;
   }
   std::string_view Cut(size_t n) {
     if (n > in_.size()) {
@@ -195,6 +198,12 @@ class FieldDecoder {
   }
   std::string_view Bytes() { return Cut(Count()); }
   uint64_t Varint() {
+    // Most are one byte long.
+    if (!in_.empty() && static_cast<uint8_t>(in_.front()) < 0x80) {
+      const auto byte = static_cast<uint8_t>(in_.front());
+      in_.remove_prefix(1);
+      return byte;
+    }
     uint64_t value = 0;
     for (int shift = 0; shift < 64 && !in_.empty(); shift += 7) {
       const auto byte = static_cast<uint8_t>(in_.front());
@@ -216,22 +225,25 @@ class FieldDecoder {
     return n;
   }
 
-  // Returns the tag and kind of the next member without consuming them; 0 at the end.
+  // Returns the tag and kind of the next member; kNoMore at the end. They are read once and kept
+  // until TakeKey(): most members of a struct are left out, and each of them asks.
   uint64_t PeekKey() {
-    if (in_.empty()) return 0;
-    const std::string_view before = in_;
-    const uint64_t key = Varint();
-    if (ok_) in_ = before;
-    return key;
+    if (key_ != kNotRead) return key_;
+    const uint8_t first = in_.empty() ? 0 : static_cast<uint8_t>(in_.front());
+    if (first == 0 || first >= 0x80) return ReadKey();
+    in_.remove_prefix(1);
+    return key_ = first;
   }
+  uint64_t ReadKey() {
+    key_ = in_.empty() ? kNoMore : Varint();
+    if (key_ == kNotRead) Fail();  // no member has the tag 0
+    return key_;
+  }
+  FieldKind TakeKey() { return static_cast<FieldKind>(std::exchange(key_, kNotRead) & 3); }
   void SkipMembersBelow(uint64_t tag) {
-    while (!in_.empty()) {
-      const uint64_t key = PeekKey();
-      if (!ok_ || key >> 2 >= tag) return;
-      Varint();
-      SkipValue(static_cast<FieldKind>(key & 3));
-    }
+    while (PeekKey() >> 2 < tag) SkipValue(TakeKey());
   }
+  void SkipRest() { SkipMembersBelow(kNoMore >> 2); }
   void SkipValue(FieldKind kind) {
     switch (kind) {
       case FieldKind::kVarint:
@@ -247,18 +259,20 @@ class FieldDecoder {
     Fail();
   }
 
-  template <typename T, typename S, typename M>
-  void GetMember(T& value, const Field<S, M>& field) {
-    M& member = value.*field.member;
-    SkipMembersBelow(field.tag);
-    constexpr auto kKind = static_cast<uint64_t>(FieldKindOf<M>());
-    const uint64_t key = PeekKey();
-    if (key >> 2 != field.tag) {
-      member = DefaultOf<T>().*field.member;
-      return;
+  template <typename M>
+  static void SetDefault(M& member, const M& by_default) {
+    if constexpr (requires { member.empty(); }) {
+      if (member.empty() && by_default.empty()) return;
     }
-    if ((key & 3) != kKind) return Fail();
-    Varint();
+    member = by_default;
+  }
+
+  template <typename T, typename S, typename M>
+  void GetMember(T& value, const T& defaults, const Field<S, M>& field) {
+    M& member = value.*field.member;
+    if (PeekKey() >> 2 < field.tag) SkipMembersBelow(field.tag);
+    if (key_ >> 2 != field.tag) return SetDefault(member, defaults.*field.member);
+    if (TakeKey() != FieldKindOf<M>()) return Fail();
     if constexpr (IsOptional<M>::value) {
       Get(member ? *member : member.emplace());
     } else {
@@ -268,8 +282,9 @@ class FieldDecoder {
 
   template <Described T>
   void GetBody(T& value) {
-    ForEachField<T>([&](const auto& field) { GetMember(value, field); });
-    SkipMembersBelow(UINT64_MAX);
+    const T& defaults = DefaultOf<T>();
+    ForEachField<T>([&](const auto& field) { GetMember(value, defaults, field); });
+    SkipRest();
   }
   template <typename T>
   void GetBody(std::vector<T>& items) {
@@ -312,7 +327,10 @@ class FieldDecoder {
     Get(held ? *held : value.template emplace<T>());
   }
 
+  static constexpr uint64_t kNotRead = 0, kNoMore = UINT64_MAX;
+
   std::string_view in_;
+  uint64_t key_ = kNotRead;  // of the next member
   bool ok_ = true;
 };
 
