@@ -30,7 +30,7 @@ def run(*words):
 
 
 class CutDisk:
-    def __init__(self, folder, megabytes=192, options=""):
+    def __init__(self, folder, megabytes=512, options=""):
         self.folder = Path(folder)
         self.path = self.folder / "disk"
         self.megabytes = megabytes
