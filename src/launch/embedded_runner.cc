@@ -45,7 +45,8 @@ Result<const EmbeddedProgram*> EmbeddedRunnerFor(std::string_view machine) {
   for (const EmbeddedProgram& program : PackedRunners())
     known += ", " + std::string(program.machine);
   Error error = Invalid("this build has no runner for " + std::string(machine));
-  error.hint = "it has runners for " + known + "; `scripts/build --aarch64` builds one with all";
+  error.hint = "it has runners for " + known;
+  if (machine == "aarch64") error.hint += "; `scripts/install` makes one that has this, too";
   return error;
 }
 
