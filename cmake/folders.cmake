@@ -14,7 +14,7 @@ function(tenon_static_library VARIABLE NAME)
 endfunction()
 
 # tenon_folder(NAME [LINKS folder...] [LIBS library...] [EMBEDS object-library...])
-#   Its rooms, the folders below it, are part of it:
+# Files in folders below src/NAME count like those in it.
 #   src/NAME/*.cc         -> library tenon_NAME
 #   src/NAME/*_main.cc    -> left to an explicit add_executable
 #   src/NAME/*_compat.cc  -> likewise: objects of one program, not of the library
